@@ -14,24 +14,24 @@
 #include "core/plan/cleanup.h"
 #include "core/supervise/allocation_file.h"
 
-/* A machine that can't be used for a moment is not lost; one that is seen so
- * twice is. */
+/* A machine is lost when this many looks in a row find it unusable: it may be
+ * unusable for a moment. */
 #define PENDING_MAX 2
-/* Keep trying to delete machines that cost money: with the executor's delays,
- * about five minutes. */
+/* How often to try to delete machines, which cost money: with the executor's
+ * delays this takes about five minutes. */
 #define RELEASE_TRIES 14
 
 struct allocation {
-	struct work work; /* the first member: the pool hands it back */
+	struct work work; /* the first member, as the pool returns it */
 	struct allocation_deps deps;
 	struct allocation_file kept;
 	void *ctx;
-	struct pool *pool; /* one thread, for looking */
+	struct pool *pool; /* one thread, which looks at machines */
 	struct loop_event *pool_event;
 	struct executor *executor; /* while it runs */
 	bool interrupted;
 
-	/* The thread's work, and its result. */
+	/* The work of the thread and its result. */
 	bool busy;
 	struct resource *observed; /* owned */
 	int ret;
@@ -39,7 +39,7 @@ struct allocation {
 
 	bool watching;
 	struct loop_event *timer;
-	int pending; /* looks in a row */
+	int pending; /* looks in a row that found it unusable */
 	char why[512];
 };
 
@@ -64,7 +64,7 @@ static void in_thread_read(struct work *work)
 	all->ret = all->observed ? 0 : -1;
 }
 
-/* Whether each can be used: the first that can't decides. */
+/* Looks whether all machines can be used, up to the first that can't. */
 static void in_thread_look(struct work *work)
 {
 	struct allocation *all = (struct allocation *)work;
@@ -85,7 +85,8 @@ static void in_thread_look(struct work *work)
 		if (all->ret)
 			error_prefix(&all->err, "%s '%s'", one->kind->name,
 				     one->name);
-		/* There is time left until it must have been heard. */
+		/* A failed renewal is tried again in time, before the lease
+		 * ends. */
 		else if (one->kind->renew)
 			one->kind->renew(all->ctx, one, &ignored);
 	}
@@ -141,7 +142,7 @@ static void on_pool(void *arg, uint32_t events)
 		loop_stop(all->deps.loop);
 }
 
-/* Until the thread is done; signals are heard meanwhile. */
+/* Waits for the thread; signals are handled meanwhile. */
 static int finish_call(struct allocation *all, struct error *err)
 {
 	while (all->busy)
@@ -249,8 +250,8 @@ static int execute(struct allocation *all, const struct plan *plan, bool settle,
 	return ret;
 }
 
-/* All is as it should be: what somebody who was killed has begun at them has
- * its end with that. */
+/* Closes the intents of the resources, which all are as desired: a command that
+ * was killed may have left them open. */
 static int settle(const struct allocation *all, struct error *err)
 {
 	size_t i;

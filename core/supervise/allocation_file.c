@@ -13,7 +13,7 @@
 
 #define INTERVAL_S 30
 
-/* All that one needs, each once and after what it needs itself. */
+/* A resource and all its needs, each once and after its own needs. */
 struct closure {
 	const struct resource **items;
 	size_t count;

@@ -12,33 +12,34 @@
 #include "core/log/log_cause.h"
 #include "core/process/process.h"
 
-/* "The first task that fails ends the others within a second." */
+/* The grace of the other tasks when one fails: they must end within a
+ * second. */
 #define FAILURE_GRACE_MS 700
-/* How long workers may take to end by themselves after the master did. */
+/* How long workers may take to end by themselves after the master. */
 #define SETTLE_MS 1000
 
 enum ending {
 	ENDING_NONE,
 	ENDING_SUCCESS, /* the master ended well */
 	ENDING_FAILURE,
-	ENDING_CANCEL, /* asked to, or out of time */
+	ENDING_CANCEL, /* by request, or out of time */
 };
 
 struct attempt {
 	struct attempt_deps deps;
 	const struct attempt_hooks *hooks;
 	void *arg;
-	size_t count;   /* of tasks */
-	size_t started; /* in all */
+	size_t count;   /* number of tasks */
+	size_t started; /* number that ever started */
 	size_t alive;
 	bool preparing;
 	bool finishing;
 	enum run_state state;
 	enum ending ending;
 	enum attempt_cause cause;
-	const struct task_record *culprit; /* whose last words explain it */
+	const struct task_record *culprit; /* its last output tells why */
 	char why[400];
-	bool *told; /* by task: was sent SIGTERM by us */
+	bool *told; /* by task: we sent it SIGTERM */
 	struct loop_event *kill_timer;
 	struct loop_event *settle_timer;
 	struct loop_event *limit_timer;
@@ -50,7 +51,7 @@ static void set_state(struct attempt *a, enum run_state state)
 	a->hooks->state_changed(a->arg);
 }
 
-/* The store may take its time: this comes after what cannot wait. */
+/* Reports the state last, since storing it may take time. */
 static void set_task_state(struct attempt *a, size_t i, enum run_state state)
 {
 	a->deps.tasks[i].state = state;
@@ -104,7 +105,7 @@ static void settled(void *arg, uint32_t events)
 		terminate_all(a, a->deps.spec->grace_s * 1000);
 }
 
-/* Parameter servers never end by themselves. */
+/* Ends the parameter servers, which never end by themselves. */
 static void terminate_servers(struct attempt *a)
 {
 	const struct topology *all = &a->deps.spec->topology;
@@ -117,7 +118,8 @@ static void terminate_servers(struct attempt *a)
 	}
 }
 
-/* The first reason counts, except that a user's wish outranks success. */
+/* Begins the end.  The first reason counts, except that a user's cancel
+ * overrides success. */
 static void end(struct attempt *a, enum ending ending, enum attempt_cause cause,
 		const char *why)
 {
@@ -140,7 +142,7 @@ static void end(struct attempt *a, enum ending ending, enum attempt_cause cause,
 	} else {
 		a->state = RUN_CANCELLING;
 		terminate_all(a, grace_ms);
-		/* If nothing had begun, that was the end. */
+		/* If no task had begun, the attempt is already over. */
 		if (a->state == RUN_CANCELLING)
 			a->hooks->state_changed(a->arg);
 	}
@@ -154,7 +156,7 @@ static void out_of_time(void *arg, uint32_t events)
 
 	(void)events;
 	a->limit_timer = NULL;
-	/* Too late for a job that is done and only has to settle. */
+	/* An attempt that is ending already needs no limit. */
 	if (a->ending != ENDING_NONE)
 		return;
 	spec_limit_text(a->deps.spec, why, sizeof(why));
@@ -200,7 +202,7 @@ static void on_task_started(void *arg, size_t ordinal, int64_t pid)
 	task->pid = pid;
 	task->start_time_ms = time_now_ms();
 	set_task_state(a, ordinal, RUN_RUNNING);
-	/* It may have come too late to hear of the end. */
+	/* A task that started late did not get the first signal. */
 	if (a->told[ordinal])
 		a->deps.backend->ops->signal(a->deps.backend, ordinal, SIGTERM);
 	if (a->started < a->count || a->ending != ENDING_NONE)
@@ -270,7 +272,7 @@ static void on_task_lost(void *arg, size_t ordinal, const char *why)
 	finish_if_done(a);
 }
 
-/* Why the culprit failed, as it wrote. */
+/* Adds the last output of the culprit to the reason. */
 static void add_last_words(struct attempt *a)
 {
 	struct buf cause = { 0 };
@@ -369,14 +371,14 @@ void attempt_cancel(struct attempt *a, const char *why, bool now)
 {
 	struct backend *backend = a->deps.backend;
 
-	/* The tasks have had their end. */
+	/* The tasks have ended already. */
 	if (a->finishing && backend->ops->hurry) {
 		backend->ops->hurry(backend,
 				    now ? 0 : a->deps.spec->grace_s * 1000);
 		return;
 	}
 	end(a, ENDING_CANCEL, OUTCOME_CANCEL, why);
-	/* Whatever it was that it ends for. */
+	/* SIGKILL is sent whatever the reason of the end was. */
 	if (now)
 		kill_all(a, 0);
 }

@@ -18,13 +18,13 @@
 #include "core/spec/wrap.h"
 
 #define SWEEP_MS 1
-/* Two pipes, three files of the log, and what leases its port. */
+/* Two pipes, three files of the log, and the lease of the port. */
 #define FILES_PER_TASK 6
 #define FILES_MORE 32
 
 struct local_child {
 	struct children *owner;
-	size_t ordinal; /* of the task whose log it writes to */
+	size_t ordinal; /* of the task whose log takes the output */
 	struct task task;
 };
 
@@ -35,13 +35,13 @@ struct children {
 	struct local_child *tasks;
 	size_t count;
 	struct local_child setup;
-	size_t unpacked; /* so many packages */
+	size_t unpacked; /* number of packages unpacked */
 	bool was_set_up;
-	size_t alive; /* those that the reaper watches for us */
+	size_t alive; /* children that the reaper watches for us */
 	struct loop_event *prepare_timer;
 	struct loop_event *finish_timer;
-	int64_t give_up_ms;     /* finishing, until then */
-	struct run_saver saver; /* of the checkpoints, if there are any */
+	int64_t give_up_ms;     /* time limit of finishing */
+	struct run_saver saver; /* for the checkpoints, if there are any */
 };
 
 static ssize_t take_output(void *arg, int stream, int pipe, size_t limit)
@@ -53,7 +53,7 @@ static ssize_t take_output(void *arg, int stream, int pipe, size_t limit)
 			       time_now_ms());
 }
 
-/* Starts a command as one child, its output into the log of its task. */
+/* Starts a command as a child with its output in the log of its task. */
 static int start_child(struct local_child *child, const struct strings *plain,
 		       struct error *err)
 {
@@ -105,7 +105,7 @@ static void report_finished(void *arg)
 	all->base.owner->finished(all->base.owner_arg);
 }
 
-/* All is there that the program needs but for its checkpoint. */
+/* Prepares the checkpoint, which comes last. */
 static void prepare_last(struct children *all)
 {
 	const struct saver_deps deps = {
@@ -150,7 +150,7 @@ static int unpack(const struct run_spec *spec, size_t i, struct error *err)
 	return ret;
 }
 
-/* One package at a time: a signal in between may end it all. */
+/* Unpacks one package per call, so that a signal can end this in between. */
 static void prepare_next(void *arg, uint32_t events)
 {
 	struct children *all = arg;
@@ -181,7 +181,8 @@ static void prepare_next(void *arg, uint32_t events)
 	}
 }
 
-/* Better at once than with some tasks started, or with their output lost. */
+/* Fails at once if there are too few descriptors, instead of starting only some
+ * tasks or losing their output. */
 static int check_file_limit(const struct children *all, struct error *err)
 {
 	size_t need = FILES_PER_TASK * all->count + FILES_MORE;
@@ -247,7 +248,7 @@ static void children_signal(struct backend *backend, size_t ordinal, int number)
 		task_signal(&all->tasks[ordinal].task, number);
 		return;
 	}
-	/* Preparing goes no further. */
+	/* Preparation is stopped. */
 	if (run_saver_is_preparing(&all->saver)) {
 		run_saver_done(&all->saver);
 		report_prepared(all, "it was cancelled");
@@ -262,8 +263,8 @@ static void children_signal(struct backend *backend, size_t ordinal, int number)
 		task_signal(&all->tasks[i].task, number);
 }
 
-/* Kills what is left of this run and may go on to start others; true if
- * there was nothing. */
+/* Kills processes left over by this run, which may start more meanwhile.
+ * Returns true if there were none. */
 static bool sweep(struct children *all)
 {
 	char *mark;
@@ -274,11 +275,11 @@ static bool sweep(struct children *all)
 		return true;
 	saver = saver_pid(all->saver.saver);
 	if (reaper_count(all->deps.reaper) == all->alive + (saver != 0)) {
-		/* What it has found may have left others to us just now. */
+		/* Processes just reaped may have left their children to us. */
 		found = process_kill_children(saver);
 		return saver && !found && !all->alive;
 	}
-	/* There are others' tasks, too. */
+	/* Other runs' processes are our children, too. */
 	children_signal(&all->base, BACKEND_ALL, SIGKILL);
 	mark = mem_printf("JOBRUN_RUN_DIR=%s", all->deps.spec->output);
 	found = process_kill_marked(mark);
@@ -291,7 +292,7 @@ static void children_hurry(struct backend *backend, int64_t grace_ms)
 	struct children *all = (struct children *)backend;
 
 	all->base.grace_ms = grace_ms;
-	/* Else it is told when what runs is gone. */
+	/* While processes are swept, the saver is told when that is done. */
 	if (all->saver.saver && !all->finish_timer)
 		run_saver_end(&all->saver, grace_ms);
 }

@@ -19,7 +19,7 @@
 
 #define ASKED "cancel" /* in the folder of the run */
 #define LOOKED "looked"
-/* Clocks of machines differ by less, mostly. */
+/* The clocks of machines mostly differ by less. */
 #define SURE_MS (60 * 1000)
 
 bool heartbeat_is_needed(const char *folder)
@@ -49,7 +49,8 @@ bool heartbeat_is_needed(const char *folder)
 	return true;
 }
 
-/* The folder of the run whose lock this is; NULL: it can't be told. */
+/* Returns the folder of the run whose lock this is; NULL if that can't be found
+ * out. */
 static char *folder_of(int lock)
 {
 	char link[64], path[4096];
@@ -64,7 +65,8 @@ static char *folder_of(int lock)
 	return mem_strdup(path);
 }
 
-/* A machine that was silent for so long may have been taken for dead. */
+/* Whether another machine has recorded this run as failed, because this machine
+ * was silent for too long. */
 static bool was_given_up(const char *folder)
 {
 	char *path = path_join(folder, "state");
@@ -104,7 +106,8 @@ int heartbeat_beat(int lock, int64_t *last_ms)
 	int64_t now_ms;
 	int number = 0;
 
-	/* A machine that sleeps is silent, too. */
+	/* CLOCK_BOOTTIME counts the time asleep, when the machine is silent,
+	 * too. */
 	clock_gettime(CLOCK_BOOTTIME, &up);
 	now_ms = (int64_t)up.tv_sec * 1000 + up.tv_nsec / 1000000;
 	if (folder)
@@ -127,7 +130,7 @@ static int64_t changed_ms(const char *path)
 	return (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
 }
 
-/* The time of the machine that keeps the files. */
+/* Returns the time by the clock of the machine that has the files. */
 static int64_t file_time_ms(const char *folder)
 {
 	char *path = path_join(folder, LOOKED);

@@ -16,8 +16,9 @@
 #include "core/supervise/hosts_internal.h"
 #include "core/process/process.h"
 
-/* sshd lets ten strangers in at once (MaxStartups); we begin with as many,
- * and have more or fewer as that goes. */
+/* The first limit of connections being made: sshd accepts ten at a time that
+ * are not logged in yet (MaxStartups).  The limit then follows success and
+ * failure. */
 #define CONNECTING_FIRST 10
 #define TICK_MS 2000
 #define RELEASE_MS 2000
@@ -58,8 +59,9 @@ static enum attempt_cause cause_of(const struct host *host)
 	return host->away == ERROR_DENIED ? OUTCOME_DENIED : OUTCOME_OTHER;
 }
 
-/* A host that did its part in an earlier round was lost: as much a preemption
- * as if it had been then.  One that another owner's run has may be had later. */
+/* Reports why the hosts are not prepared.  A host that served an earlier round
+ * counts as preempted, just as if it had been lost then.  A host that another
+ * owner holds may be free later. */
 static void report_not_prepared(struct hosts *all, const struct host *host,
 				const char *why)
 {
@@ -75,7 +77,7 @@ static void report_not_prepared(struct hosts *all, const struct host *host,
 				     cause_of(host), why);
 }
 
-/* Whatever it was to do. */
+/* Handles the failure of a host in any stage. */
 void hosts_failed(struct hosts *all, struct host *host, const char *why)
 {
 	struct backend *backend = &all->base;
@@ -90,7 +92,8 @@ void hosts_failed(struct hosts *all, struct host *host, const char *why)
 		     i = host_task(host, i + 1)) {
 			if (all->tasks[i] == TASK_ENDED)
 				continue;
-			/* It may have started what it was told to. */
+			/* The task may have been started there, so it counts as
+			 * started and lost. */
 			if (all->tasks[i] == TASK_WAITING)
 				backend->owner->task_started(backend->owner_arg,
 							     i, 0);
@@ -149,12 +152,13 @@ void hosts_connect_next(struct hosts *all)
 	}
 }
 
-/* The keys of a cut-off host's connection stay silent: ask, and listen. */
+/* Asks each host for a sign of life, as the connection of a host that was cut
+ * off just stays silent. */
 static void tick(void *arg, uint32_t events)
 {
 	struct hosts *all = arg;
 	int64_t now_ms = time_monotonic_ms();
-	/* We may have been stopped ourselves. */
+	/* Silence proves nothing if this process itself was stopped. */
 	bool late = now_ms - all->ticked_ms > 2 * TICK_MS;
 	size_t i;
 
@@ -208,8 +212,8 @@ static int hosts_prepare(struct backend *backend, struct error *err)
 		host->lost = host->fetched = host->checked = host->held = false;
 		host->begun_ms = 0;
 		host->heard_ms = time_monotonic_ms();
-		/* One that is there from an earlier round has all it needs,
-		 * once that has ended. */
+		/* A host with an agent from an earlier round is settled once
+		 * that round has ended. */
 		host->settled =
 			host_is_there(host) && host->stage != HOST_STARTED;
 		if (host_is_there(host) && !host->settled)
@@ -221,8 +225,8 @@ static int hosts_prepare(struct backend *backend, struct error *err)
 	return 0;
 }
 
-/* The round under way, if we are the second to look after it and it is none
- * of those that were over before; else a new one. */
+/* Chooses the round: the one under way, if another process began it and it was
+ * not over before, or else a new one.  Returns true for the former. */
 static bool choose_round(struct hosts *all)
 {
 	uint32_t highest = 0;
@@ -257,9 +261,10 @@ static void check(struct hosts *all)
 	struct error err;
 	size_t i;
 
-	/* Two names may be one machine: their addresses are known by now. */
+	/* Ranks the tasks again, as the addresses show whether two names are
+	 * one machine. */
 	topology_rank(&all->deps.spec->topology);
-	/* `env` and a process that takes our place read them there. */
+	/* The file is for `env` and for a process that takes over from us. */
 	if (spec_write(all->deps.spec, &err) < 0) {
 		report_prepared(all, 0, err.text);
 		return;
@@ -268,7 +273,8 @@ static void check(struct hosts *all)
 	for (i = 0; i < all->count; i++) {
 		struct host *host = &all->hosts[i];
 
-		/* Ports are held open until the first start. */
+		/* Ports are held open, and can be checked, only until the first
+		 * start. */
 		host->checked = all->count == 1 || host->agent_round ||
 				host->stage != HOST_READY;
 		if (!host->checked)
@@ -327,7 +333,7 @@ static void hosts_signal(struct backend *backend, size_t ordinal, int number)
 				 number);
 		return;
 	}
-	/* A host that we lose now kills them by itself. */
+	/* A host that is lost now kills its tasks by itself. */
 	end_all(all, number == SIGKILL ? 0 : (uint32_t)(grace_s + 2) * 1000);
 	if (all->stage == HOSTS_REACHING || all->stage == HOSTS_CHECKING)
 		report_prepared(all, 0, "it was cancelled");
@@ -362,7 +368,7 @@ static void give_up(void *arg, uint32_t events)
 	hosts_begin_fetching(all);
 }
 
-/* Whether nothing of the run is left on any host that can be reached. */
+/* Goes on to fetching once no reachable host has anything left of the run. */
 void hosts_ended(struct hosts *all)
 {
 	size_t i;
@@ -389,8 +395,8 @@ static void hosts_finish(struct backend *backend)
 	for (i = 0; i < all->count; i++) {
 		struct host *host = &all->hosts[i];
 
-		/* A host that was never reached has nothing to end.  A greeted
-		 * host has an agent by now, which hears of the end when it
+		/* A host that was never reached has nothing to end.  A host
+		 * that was greeted has an agent, which gets the end when it
 		 * answers. */
 		if (!host->folder && host->stage != HOST_GREETING) {
 			host_drop(host);
@@ -405,7 +411,7 @@ static void hosts_finish(struct backend *backend)
 
 /* ---- its life ---- */
 
-/* The last words to each, which make it forget the run. */
+/* Sends each host the message to forget the run. */
 static void release_all(struct hosts *all)
 {
 	int64_t until_ms = time_monotonic_ms() + RELEASE_MS;
@@ -420,7 +426,7 @@ static void release_all(struct hosts *all)
 		host_send_simple(host, FRAME_RELEASE);
 		connection_flush(host->connection, RELEASE_MS);
 	}
-	/* The agents close their ends, and ssh ends. */
+	/* Wait for the agents to close their ends, which ends ssh. */
 	while (all->ssh_running && time_monotonic_ms() < until_ms) {
 		reaper_run(all->deps.reaper);
 		nanosleep(&pause, NULL);
@@ -436,7 +442,7 @@ static void hosts_free(struct backend *backend)
 	release_all(all);
 	for (i = 0; i < all->count; i++)
 		host_done(&all->hosts[i]);
-	/* The remaining ssh processes were killed just now. */
+	/* The remaining ssh processes were just killed; reap them. */
 	while (all->ssh_running && reaper_run(all->deps.reaper))
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 	loop_remove(all->deps.loop, all->tick);
@@ -457,8 +463,8 @@ char *hosts_known_path(const char *store, const char *job_id)
 	return mem_printf("%s/known_hosts/%s", store, job_id);
 }
 
-/* A host's folder for a job is its origin's: other repositories may have another
- * job by that name.  Several backends have one each. */
+/* Names the run after its origin, as other repositories may have a job with the
+ * same name, and after the slot, as each backend has its own folder. */
 static int name_run(struct hosts *all, struct error *err)
 {
 	const struct run_hosts *hosts = &all->deps.spec->hosts;
@@ -475,7 +481,8 @@ static int name_run(struct hosts *all, struct error *err)
 	return ret;
 }
 
-/* jobrun itself, as ssh has a shell start it; NULL: ssh connects. */
+/* Returns the command line with which ssh's shell starts jobrun as the proxy;
+ * NULL if ssh connects by itself. */
 static char *proxy_command(const struct run_hosts *hosts)
 {
 	struct buf quoted = { 0 }, out = { 0 };
@@ -486,7 +493,7 @@ static char *proxy_command(const struct run_hosts *hosts)
 		return NULL;
 	process_self(self, sizeof(self));
 	command_quote(self, &quoted);
-	/* ssh's own placeholders begin with it. */
+	/* "%" begins a placeholder of ssh. */
 	for (p = quoted.data; *p; p++)
 		buf_puts(&out, *p == '%' ? "%%" : (char[]){ *p, '\0' });
 	buf_printf(&out, " %s %%h %%p", hosts->proxy);
@@ -526,7 +533,7 @@ void hosts_move(struct backend *backend, const struct hosts_deps *deps)
 	struct topology *to = &deps->spec->topology;
 	size_t i;
 
-	/* Agents tell them once. */
+	/* Agents report hosts and ports only once, so take them over. */
 	for (i = 0; i < to->count; i++) {
 		to->tasks[i].host = from->tasks[i].host;
 		to->tasks[i].port = from->tasks[i].port;
@@ -550,7 +557,7 @@ struct backend *hosts_new(const struct hosts_deps *deps, struct error *err)
 	all->task_count = deps->spec->topology.count;
 	all->tasks = mem_alloc(all->task_count * sizeof(*all->tasks));
 	all->hosts = mem_alloc(names->count * sizeof(*all->hosts));
-	/* Hosts that get no task are left alone. */
+	/* Hosts without a task are left alone. */
 	for (i = 0; i < names->count && i < machines; i++) {
 		struct host *host = &all->hosts[all->count];
 

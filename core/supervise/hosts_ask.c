@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends frames to a host of a backend. */
+/* The frames sent to a host of a backend. */
 #include "core/supervise/hosts_internal.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ void host_send_simple(struct host *host, enum frame_type type)
 	host_send(host, &out, wire_end(&out));
 }
 
-/* Below the run's folder there: that of JOBRUN_RUN_DIR. */
+/* Adds the folder for JOBRUN_RUN_DIR, relative to the run's folder there. */
 static void put_output(const struct host *host, struct wire_out *out)
 {
 	const char *trial = host->all->deps.spec->topology.trial_id;
@@ -113,7 +113,7 @@ static int make_environment(const struct host *host, size_t ordinal,
 			    struct error *err)
 {
 	const struct run_spec *spec = host->all->deps.spec;
-	/* `setup` is of none of its trials. */
+	/* `setup` is run for the host, not for a trial. */
 	const char *trial =
 		ordinal == SPEC_NO_TASK ? NULL : spec->topology.trial_id;
 	const struct spec_folders deps = {
@@ -142,7 +142,8 @@ int host_send_prepare(struct host *host, struct error *err)
 		goto out;
 	wire_begin(&out, FRAME_PREPARE);
 	wire_put_text(&out, all->ship_digest);
-	/* One for each task, and one for the rendezvous on the master's. */
+	/* A port for each task, and on the master's host one for the
+	 * rendezvous. */
 	wire_put_u32(&out, (uint32_t)tasks_on(host) + !host->index);
 	wire_put_u32(&out, SPEC_FIRST_PORT);
 	host_put_fixed_ports(host, &out);
@@ -176,13 +177,14 @@ static int put_task(struct host *host, size_t ordinal, struct wire_out *out,
 		deps.folder = host->folder;
 		deps.directory = directory_on(host, mem);
 		command = wrap_conda(spec, &spec->command, mem);
-		/* The agent starts it, or jobrun beside the task. */
+		/* The agent, or jobrun beside the task, starts the
+		 * container. */
 		command = wrap_contain(spec, ordinal, &command, &env, &deps,
 				       mem, &box);
 		command = hosts_wrap_task(spec, ordinal, &command, host->folder,
 					  mem);
 		command = wrap_docker(spec, &command, &env, &deps, mem, &after);
-		/* Once on each host. */
+		/* The command before the task runs once per host. */
 		if (ordinal == host_task(host, 0))
 			command = wrap_before(spec, ordinal, &command, mem);
 		wire_put_u32(out, (uint32_t)ordinal);
@@ -198,7 +200,8 @@ static int put_task(struct host *host, size_t ordinal, struct wire_out *out,
 	return ret;
 }
 
-/* The owner hears of a task that could not be described. */
+/* Sends the start of all tasks; a task that cannot be described is reported to
+ * the owner. */
 static void send_start(struct host *host)
 {
 	struct hosts *all = host->all;
@@ -231,7 +234,7 @@ void host_begin(struct host *host)
 {
 	host->had = true;
 	if (host->agent_round < host->all->begun) {
-		/* From here on it is known to be of this round. */
+		/* From now on the host counts as part of this round. */
 		host->agent_round = host->all->begun;
 		send_start(host);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether hosts reach each other, at the ports that were chosen for this run
- * and at those that frameworks have fixed: a firewall is better known before
- * hours of waiting for a rendezvous.  The agents hold the ports open and
+ * Checks that hosts reach each other, at the ports chosen for this run and at
+ * those that frameworks fix: otherwise a missing firewall rule would show only
+ * after hours of waiting for a rendezvous.  The agents hold the ports open and
  * connect to those of their peers.
  */
 #include "core/supervise/hosts_internal.h"
@@ -13,7 +13,7 @@
 #include "core/base/alloc.h"
 #include "core/topology/contract.h"
 
-/* A port of its first task, the rendezvous, and the fixed ones. */
+/* The port of the first task, that of the rendezvous, and the fixed ones. */
 #define PORTS_MAX (CONTRACT_PORTS_MAX + 2)
 
 static size_t fixed_ports(const struct host *host, int ports[PORTS_MAX])
@@ -47,8 +47,9 @@ void host_put_fixed_ports(const struct host *host, struct wire_out *out)
 		wire_put_u32(out, (uint32_t)ports[i]);
 }
 
-/* Everybody and the master, and a ring; in small clusters, everybody and
- * everybody. */
+/* Whether `host` checks `other`: each host checks its neighbour in a ring, and
+ * the master's host and all others check each other; in small clusters every
+ * host checks every other. */
 static bool is_peer(const struct host *host, const struct host *other)
 {
 	size_t n = host->all->count;
@@ -63,7 +64,8 @@ struct door {
 	int port;
 };
 
-/* All that it is to try, in the order in which it is asked.  Returns new. */
+/* Returns a new array of all ports that the host is to check, in the order of
+ * the request. */
 static struct door *doors_of(const struct host *host, size_t *count)
 {
 	const struct hosts *all = host->all;
@@ -98,7 +100,8 @@ void host_send_check(struct host *host)
 	free(doors);
 }
 
-/* The port is held open, so that whatever the answer was is not from there. */
+/* Gives up a host.  The peer holds the port open, so even a refusal means that
+ * something in between blocks it. */
 static void lose(struct host *host, const struct door *door,
 		 struct wire_text why, uint32_t more)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files on their way: the source and the packages to the hosts, one archive
- * for all of them; what the tasks left in JOBRUN_RUN_DIR back. */
+/* Transfers files: the source and the packages to the hosts, as one archive for
+ * all, and the contents of JOBRUN_RUN_DIR back. */
 #include "core/supervise/hosts_internal.h"
 
 #include <dirent.h>
@@ -81,7 +81,7 @@ out:
 	return ret;
 }
 
-/* What was read of a folder, as `name`. */
+/* Adds one file of a tree as `to`. */
 static int add_tree_file(struct shipping *ship, const struct tree *tree,
 			 const struct tree_entry *entry, const char *to,
 			 struct error *err)
@@ -139,7 +139,7 @@ static int add_source(struct shipping *ship, const struct run_spec *spec,
 	return ret;
 }
 
-/* Packages are unpacked here first: hosts have no libarchive. */
+/* Packages are unpacked here, as hosts have no libarchive. */
 static int add_package(struct shipping *ship, const struct run_spec *spec,
 		       size_t i, struct error *err)
 {
@@ -165,7 +165,7 @@ static int add_package(struct shipping *ship, const struct run_spec *spec,
 	return ret;
 }
 
-/* Ourselves. */
+/* Adds this program. */
 static int add_program(struct shipping *ship, struct error *err)
 {
 	char path[4096];
@@ -224,7 +224,7 @@ int ship_make(struct hosts *all, struct error *err)
 		error_errno(err, "cannot write '%s'", path);
 		goto out;
 	}
-	/* Gone with this process. */
+	/* The open file disappears with this process. */
 	unlink(path);
 	ship.digester = digester_new(err);
 	if (!ship.digester)
@@ -271,7 +271,7 @@ int ship_send(struct host *host, struct error *err)
 		wire_end(&out);
 		connection_send(host->connection, &out);
 		out.len = 0;
-		/* The empty one is the last. */
+		/* An empty piece marks the end. */
 		host->ship_at = n ? host->ship_at + (uint64_t)n : UINT64_MAX;
 	}
 	wire_out_done(&out);
@@ -279,8 +279,8 @@ int ship_send(struct host *host, struct error *err)
 	return ret;
 }
 
-/* The master's host's files are where those of a run on this machine are;
- * the others' have a folder each. */
+/* Returns where a host's files go: those of the master's host where a run on
+ * this machine has them, those of another host into a folder of their own. */
 static char *fetch_folder(const struct host *host)
 {
 	const char *output = host->all->deps.spec->output;
@@ -321,8 +321,8 @@ void fetch_drop(struct host *host)
 	close(host->unpack_root);
 }
 
-/* The master's host has come back later than the others, whose folders are in
- * its own. */
+/* Merges the files of the master's host, when it came back later than the
+ * others, into its folder, which already has theirs. */
 static int merge(const char *part, const char *folder, struct error *err)
 {
 	DIR *dir = opendir(part);
@@ -348,7 +348,7 @@ static int merge(const char *part, const char *folder, struct error *err)
 	return ret < 0 ? -1 : folder_remove(part, err);
 }
 
-/* Moves what has come to its place; an empty folder leaves no trace. */
+/* Moves the fetched files to their place; an empty folder is dropped. */
 static int keep(struct host *host, struct error *err)
 {
 	char *part = mem_printf("%s/fetched-%zu", host->all->deps.spec->folder,
@@ -360,8 +360,8 @@ static int keep(struct host *host, struct error *err)
 	if (rmdir(part) < 0 && host->left && !host->index) {
 		ret = merge(part, folder, err);
 	} else if (access(part, F_OK) == 0) {
-		/* The master's comes first, and takes the others' with it if
-		 * it comes again: they come again, too. */
+		/* If the master's host is fetched again, this also removes the
+		 * other hosts' folders, but those are fetched again, too. */
 		ret = folder_remove(folder, err);
 		if (ret == 0 && host->index) {
 			char *above = path_folder(folder);
@@ -416,7 +416,7 @@ static void fetch(struct host *host)
 	host->fetched = true;
 }
 
-/* The files of one that has come back, and then it may forget the run. */
+/* Fetches the files of hosts that came back, which may then forget the run. */
 void hosts_fetch_left(struct hosts *all)
 {
 	size_t i;
@@ -435,7 +435,8 @@ void hosts_fetch_left(struct hosts *all)
 	}
 }
 
-/* The master's first: the others' go into it. */
+/* Fetches the files of the other hosts after the master's, as they go into its
+ * folder. */
 void hosts_fetched(struct hosts *all)
 {
 	size_t i;

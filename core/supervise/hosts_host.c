@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One host of a backend: its connection, and what it answers. */
+/* One host of a backend: its connection and its answers. */
 #include "core/base/clock.h"
 #include "core/supervise/hosts_internal.h"
 
@@ -15,11 +15,11 @@
 #define RETRY_MAX_MS 2000
 #define RETRIES_OFTEN 30
 #define RETRY_LATE_MS 30000
-/* Beyond what is shipped, for a start. */
+/* Space needed at the start, beyond what is shipped. */
 #define FREE_BYTES_MIN (UINT64_C(16) << 20)
 #define CLOCK_OFF_MS 30000
-/* The largest pipe of a connection, and of all together; a size below the
- * default sets none. */
+/* The largest pipe of one connection, and of all together.  A size below
+ * PIPE_MIN leaves the default. */
 #define PIPE_MAX (1 << 20)
 #define PIPES_MAX (32 << 20)
 #define PIPE_MIN (128 << 10)
@@ -75,10 +75,10 @@ static void retry_later(struct host *host)
 
 	if (delay_ms > RETRY_MAX_MS)
 		delay_ms = RETRY_MAX_MS;
-	/* One that was left may stay away for a day. */
+	/* A host that was left behind may be away for a day. */
 	if (host->tries > RETRIES_OFTEN)
 		delay_ms = RETRY_LATE_MS;
-	/* Not all at once again. */
+	/* The delay differs by host, so that not all retry at once. */
 	delay_ms += (int64_t)(host->index * 37 % 100) * delay_ms / 200;
 	host->tries++;
 	loop_remove(host->all->deps.loop, host->retry);
@@ -111,7 +111,8 @@ static bool is_out_of_time(const struct host *host, enum ssh_trouble trouble)
 
 	if (host->all->stage == HOSTS_RECONCILING)
 		return false;
-	/* Then what was heard last decides, at any tick. */
+	/* After the hosts were reached, the last sign of life decides at any
+	 * tick. */
 	if (host->all->stage != HOSTS_REACHING)
 		return trouble != SSH_BUSY &&
 		       now_ms - host->heard_ms > HOST_LOST_MS;
@@ -120,15 +121,15 @@ static bool is_out_of_time(const struct host *host, enum ssh_trouble trouble)
 	return now_ms - host->begun_ms > limit_ms;
 }
 
-/* A new machine answers before it knows who may come in. */
+/* Whether the machine is new: it may answer before it knows who may log in. */
 static bool is_new(const struct host *host)
 {
 	return host->all->stage == HOSTS_REACHING &&
 	       host->all->deps.spec->hosts.reach_s;
 }
 
-/* By us, or by a process that had the run before us: what was let in once will
- * be again, whatever ssh says of it meanwhile. */
+/* Whether the host has let us in, or an earlier process of this run: then it
+ * will again, whatever ssh reports meanwhile. */
 static bool was_greeted(const struct host *host)
 {
 	const struct topology *topology = &host->all->deps.spec->topology;
@@ -137,7 +138,7 @@ static bool was_greeted(const struct host *host)
 	       topology->tasks[host_task(host, 0)].port;
 }
 
-/* There is nothing to wait for. */
+/* Whether waiting cannot help. */
 static bool is_final(const struct host *host, enum ssh_trouble trouble)
 {
 	if (host->all->stage == HOSTS_RECONCILING)
@@ -159,11 +160,11 @@ static void on_closed(void *arg, enum ssh_trouble trouble,
 	host_drop(host);
 	if (host->lost)
 		return;
-	/* With another key it is another host: that is no refusal. */
+	/* A host with another key is another host, which is no refusal. */
 	if (all->stage == HOSTS_REACHING)
 		host->away = trouble == SSH_OTHER_KEY ? ERROR_UNREACHABLE
 						      : why->code;
-	/* Fewer at once: there may be one door for all. */
+	/* Connect to fewer hosts at once, as all may be behind one gateway. */
 	if (trouble == SSH_BUSY && all->connecting_max > 2)
 		all->connecting_max /= 2;
 	if (is_final(host, trouble) || is_out_of_time(host, trouble))
@@ -261,15 +262,16 @@ void host_settle(struct host *host, enum host_stage stage)
 	hosts_settled(host->all);
 }
 
-/* It has tasks, or had: of an earlier round, whose end it has not heard; of
- * this one; or of one that another process began, which we take over. */
+/* Meets a host that has or had tasks: of an earlier round whose end it was not
+ * told, of this round, or of one begun by another process that we take over. */
 static void meet_again(struct host *host)
 {
 	struct hosts *all = host->all;
 	bool runs = host->agent_stage == STAGE_STARTED;
 	bool is_over = host->agent_round <= all->round;
 
-	/* Once all are there, hear of the tasks to take over. */
+	/* While other hosts are being reached, only the end of an old round is
+	 * followed; the tasks to take over are followed once all are there. */
 	if (all->stage != HOSTS_REACHING || is_over)
 		host_follow(host);
 	if (all->stage == HOSTS_REACHING && is_over && runs) {
@@ -280,8 +282,7 @@ static void meet_again(struct host *host)
 	host_settle(host, runs ? HOST_STARTED : HOST_ENDED);
 }
 
-/* Its tasks were to begin, and what told it so went down with the
- * connection. */
+/* Whether the message to start was lost with the connection. */
 static bool has_missed_start(const struct host *host)
 {
 	const struct hosts *all = host->all;
@@ -307,7 +308,7 @@ static void on_welcome(struct host *host, const struct frame *frame)
 		return;
 	}
 	if (all->stage == HOSTS_ENDING || all->stage == HOSTS_RECONCILING) {
-		/* It may not have heard of the end. */
+		/* The host may not have got the message to end. */
 		host_follow(host);
 		host->stage = HOST_STARTED;
 		host_send_end(host, 0);
@@ -352,7 +353,7 @@ static void on_ready_for_start(struct host *host, const struct frame *frame)
 	host_settle(host, HOST_READY);
 }
 
-/* The host has no such run any more, or that of another took its place. */
+/* Handles that the host has no such run any more, or that of another owner. */
 static void on_gone(struct host *host)
 {
 	host->may_run = false;
@@ -369,8 +370,8 @@ static void on_refused(struct host *host, const struct frame *frame)
 	struct wire_text text = wire_get_text(&in);
 	char *why = copy(text);
 
-	/* What starts agents may fail for a moment; what an agent refuses it
-	 * will refuse again. */
+	/* Starting the agent may fail for a moment, but what an agent refuses
+	 * once it will refuse again. */
 	host->held =
 		frame->type == FRAME_HELD && host->all->stage == HOSTS_REACHING;
 	if (host->held || (!host->left && (host->stage != HOST_GREETING ||

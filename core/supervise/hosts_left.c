@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hosts that a run has left behind: noted when it ends, and ended there when
+ * Hosts that a run has left behind: recorded when the run ends, and ended when
  * they come back (left_hosts.h).
  */
 #include <stdio.h>
@@ -12,9 +12,9 @@
 #include "core/supervise/left_hosts.h"
 #include "core/topology/topology.h"
 
-/* What an agent may take to end its tasks once its lease is over. */
+/* How long an agent may take to end its tasks after its lease is over. */
 #define LEASE_SLACK_MS 30000
-/* For who asks when all leases are over: only output is to be had. */
+/* How long to wait once all leases are over: only output is left to fetch. */
 #define PATIENCE_MS 20000
 
 static const char *tasks_on(const struct host *host, struct arena *mem)
@@ -37,7 +37,7 @@ static const char *tasks_on(const struct host *host, struct arena *mem)
 	return text;
 }
 
-/* What other backends of the run have left stays. */
+/* Lists the hosts left behind; those of other backends of the run stay. */
 static void list_left(const struct hosts *all, const struct left_hosts *before,
 		      struct arena *mem, struct left_hosts *out)
 {
@@ -112,13 +112,13 @@ static bool may_wait(const struct hosts *all)
 	return time_monotonic_ms() < all->patience_ms;
 }
 
-/* By somebody else, with the run. */
+/* Whether somebody else has deleted the list, with the run. */
 static bool is_forgotten(const struct hosts *all)
 {
 	return !left_hosts_any(all->deps.spec->home);
 }
 
-/* There is none left, or nothing to wait for. */
+/* Stops reconciling once no host is left, or none is worth waiting for. */
 void hosts_reconciled(struct hosts *all)
 {
 	size_t i;
@@ -135,14 +135,14 @@ void hosts_reconciled(struct hosts *all)
 void host_reconciled(struct host *host)
 {
 	host->left = host->may_run = false;
-	/* Whatever becomes of the connection now. */
+	/* Its connection no longer matters. */
 	host->lost = true;
 	if (!is_forgotten(host->all))
 		write_left(host->all);
 	hosts_reconciled(host->all);
 }
 
-/* In another process than that which left them. */
+/* Marks the hosts that an earlier process has left behind. */
 static void take_over(struct hosts *all)
 {
 	struct arena *mem = arena_new();

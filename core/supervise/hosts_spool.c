@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the spool of a host's agent gives: output for the logs, and events. */
+/* The contents of the spool of a host's agent: output for the logs, and
+ * events. */
 #include "core/supervise/hosts_internal.h"
 
 #include <stdlib.h>
@@ -8,14 +9,15 @@
 #include "core/base/alloc.h"
 #include "core/base/clock.h"
 
-/* Whether the logs are those of that round: they have none of an earlier
- * attempt, however late its output comes. */
+/* Whether the logs belong to that round: late output of an earlier attempt must
+ * not get into them. */
 static bool is_of_logs(const struct hosts *all, uint32_t round)
 {
 	return !all->before || round > all->before;
 }
 
-/* The log that it belongs to, or NULL: none of this host's, or of now. */
+/* Returns the log for the output; NULL if the task is not on this host or the
+ * output is not of this attempt. */
 static struct log_writer *log_of(const struct host *host,
 				 const struct frame_output *output)
 {
@@ -83,8 +85,8 @@ static void on_all_ended(struct host *host, const struct frame_event *event)
 	hosts_ended(all);
 }
 
-/* Some client has had it; if that was another, or its log was lost, it is not
- * to be had again. */
+/* Handles output that the agent has freed.  A client has received it; if that
+ * was another client, or its log was lost, the output is lost. */
 static void take_freed(struct host *host, const struct frame_event *event)
 {
 	struct log_writer *log = host->all->deps.logs[event->task];
@@ -122,8 +124,8 @@ void host_take_event(struct host *host, const struct frame *frame)
 		hosts_failed(all, host, why);
 		free(why);
 	} else if (frame->type == FRAME_ALL_ENDED) {
-		/* The end of an earlier round says nothing of the one that it
-		 * has, or was told to begin. */
+		/* The end of an earlier round does not mean that the current
+		 * one has ended. */
 		if (event.round == host->agent_round)
 			on_all_ended(host, &event);
 	} else if (all->begun && event.round == all->begun) {

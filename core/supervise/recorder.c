@@ -55,7 +55,7 @@ void recorder_task(struct recorder *recorder, size_t i)
 	flush_in(recorder, GATHER_MS);
 }
 
-/* All of it is stored. */
+/* Marks all records as stored. */
 static void forget(struct recorder *recorder)
 {
 	loop_remove(recorder->loop, recorder->timer);

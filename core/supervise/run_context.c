@@ -41,7 +41,7 @@ static const struct attempt_hooks hooks = {
 	.ended = on_ended,
 };
 
-/* Written down for `env` and for followers. */
+/* Leases the ports, and writes them down for `env` and for followers. */
 static int lease_ports(struct run_context *context, struct arena *mem,
 		       struct error *err)
 {
@@ -56,7 +56,7 @@ static int lease_ports(struct run_context *context, struct arena *mem,
 	return spec_write(&context->spec, err);
 }
 
-/* A run on hosts has no ports here, but a name of its own there. */
+/* Names the run for its hosts, where it needs no ports of this machine. */
 static int name_run(struct run_context *context, struct arena *mem,
 		    struct error *err)
 {
@@ -89,7 +89,7 @@ static void on_progress(void *arg, size_t ready, size_t count)
 		context->progress(context->arg, ready, count);
 }
 
-/* Sets the context's backend. */
+/* Sets the context's backend, once there are hosts if it needs any. */
 static int make_backend(struct run_context *context, struct arena *mem,
 			struct error *err)
 {
@@ -111,7 +111,7 @@ static int make_backend(struct run_context *context, struct arena *mem,
 		.arg = context,
 	};
 
-	/* They have to be made first. */
+	/* The machines have to be created first. */
 	if (!context->spec.hosts.names.count && context->spec.allocation)
 		return 0;
 	if (context->spec.hosts.names.count &&
@@ -141,7 +141,8 @@ int run_context_open(struct run_context *context, struct arena *mem,
 					       .run = context->run,
 					       .tasks = context->tasks,
 					       .count = count };
-	/* Before the ports are leased: children like low descriptors. */
+	/* The backend comes before the ports: its descriptors should be low,
+	 * for the children. */
 	if (make_backend(context, mem, err) < 0)
 		return -1;
 	return is_elsewhere ? 0 : lease_ports(context, mem, err);
@@ -175,7 +176,8 @@ static bool same_hosts(const struct strings *one, const struct strings *two)
 	return true;
 }
 
-/* A machine that is new has a new key, maybe at an old address. */
+/* Forgets the host keys: a new machine has a new key, maybe at an old
+ * address. */
 static void forget_keys(const struct run_context *context)
 {
 	char *path = hosts_known_path(store_folder(context->deps->store),

@@ -20,7 +20,7 @@
 #include "core/job/source.h"
 #include "core/store/store.h"
 
-/* How long hosts that a run has left may take to answer. */
+/* How long hosts that a run left behind may take to answer. */
 #define LEFT_MS 15000
 
 int supervised_init(struct supervised *as, const struct provider_env *env,
@@ -252,7 +252,8 @@ json_t *supervised_describe(const struct job *job, const struct run_spec *spec)
 	return out;
 }
 
-/* The newest run of a job here, brought up to date.  1: there is none. */
+/* Reads the newest run of a job here, brought up to date; returns 1 if there is
+ * none. */
 static int latest(const struct supervised *as, const char *job_id,
 		  struct arena *mem, struct run_record *out, struct error *err)
 {
@@ -268,7 +269,7 @@ static int latest(const struct supervised *as, const char *job_id,
 	if (run_state_is_final(out->state))
 		return 0;
 	ret = store_run_get(store, job_id, out->attempt, mem, out, err);
-	/* It never began: then the one before it is the newest. */
+	/* The run never began, so the one before it is the newest. */
 	return ret == 1 ? latest(as, job_id, mem, out, err) : ret;
 }
 
@@ -337,9 +338,9 @@ static int read_run(void *ctx, const struct resource *want,
 	return ret < 0 ? -1 : 0;
 }
 
-/* What would fail at once, before there is a run to fail: a secret that is not
- * there, or a program.  What `setup`, conda or a container may bring is found
- * later, and so is what is on other hosts. */
+/* Finds what would make a run fail at once: a missing secret or program.  What
+ * `setup`, conda or a container may provide is checked later, and so is what is
+ * on other hosts. */
 static int check_start(const struct run_spec *spec, struct error *err)
 {
 	struct environment env = { 0 };
@@ -379,7 +380,7 @@ static int prepare_spec(const struct supervised *as,
 	return check_start(spec, err);
 }
 
-/* A run that could not be started is recorded as such. */
+/* Records a run that could not be started. */
 static void record_failure(struct store *store, struct run_record *run,
 			   const struct error *why)
 {
@@ -391,9 +392,9 @@ static void record_failure(struct store *store, struct run_record *run,
 	store_run_put(store, run, &ignored);
 }
 
-/* Another command may have looked when we did and added its run before ours,
- * or the run that we saw the end of goes on with another attempt: then ours is
- * taken back, and the next try finds that one. */
+/* Takes our run back if another command added its own at the same time, or if
+ * the earlier run, which we saw end, goes on with another attempt.  The next
+ * try finds that run. */
 static int yield_to_other(struct store *store, const struct run_record *run,
 			  struct arena *mem, struct error *err)
 {
@@ -526,7 +527,7 @@ static int watch(void *ctx, const struct resource *have, int *fd,
 	return ret;
 }
 
-/* The keys that ssh has learned for a job. */
+/* Forgets the host keys that ssh has learned for a job. */
 static int forget_hosts(struct store *store, const char *job_id,
 			struct error *err)
 {
@@ -582,7 +583,8 @@ static int delete (void *ctx, const struct resource *have, struct error *err)
 					have->name);
 			break;
 		}
-		/* What may still run is found by nothing else. */
+		/* Once the run is forgotten, nothing would find what still
+		 * runs. */
 		ret = supervisor_end_left(as->env.store, &run, false, LEFT_MS,
 					  err);
 		if (ret < 0) {
@@ -603,7 +605,7 @@ static int delete (void *ctx, const struct resource *have, struct error *err)
 	return ret < 0 ? -1 : 0;
 }
 
-/* The sets that runs are of are in the store, not with the runs. */
+/* Lists the runs; the sets they belong to are only in the store. */
 static int list(void *ctx, const char *place, struct listing *out,
 		struct error *err)
 {
@@ -620,7 +622,7 @@ static int list(void *ctx, const char *place, struct listing *out,
 		ret = latest(as, all.items[i].job_id, mem, &run, err);
 		if (ret < 0)
 			break;
-		if (ret == 1) { /* of another provider, or gone by now */
+		if (ret == 1) { /* of another provider, or gone */
 			ret = 0;
 			continue;
 		}
@@ -639,8 +641,8 @@ static int list(void *ctx, const char *place, struct listing *out,
 	return ret;
 }
 
-/* Between two looks.  Only a net: the watch says at once when something
- * changed, but for a run whose processes were all killed. */
+/* How often to read the state.  The watch reports changes at once; only a run
+ * whose processes were all killed needs this. */
 #define POLL_MS 2000
 
 const struct kind kind_supervised_run = {
@@ -657,7 +659,7 @@ const struct kind kind_supervised_run = {
 	.list = list,
 };
 
-/* The specification of the next run, with the ports that it would get now. */
+/* Makes the specification of the next run, with the ports it would get now. */
 static int predict_spec(const struct supervised *as, const struct job *job,
 			const char *folder, struct arena *mem,
 			struct run_spec *spec, struct error *err)
@@ -670,7 +672,7 @@ static int predict_spec(const struct supervised *as, const struct job *job,
 	if (specify(as, job, NULL, mem, spec, &missing, err) < 0)
 		return -1;
 	spec_set_folder(spec, folder, mem);
-	/* Hosts choose their own, at the start. */
+	/* Hosts choose their ports at the start. */
 	if (spec->hosts.names.count)
 		return 0;
 	count = topology_port_count(&spec->topology);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The supervisor process of a run: it takes the run over, hears signals and
- * the end of its guard, has the run attempted (run_context.h) until that has an end
- * that stays (restart.h), and has all of it recorded.
+ * The supervisor process of a run.  It takes the run over, handles signals and
+ * the end of its guard, has the run attempted (run_context.h) until its end is
+ * final (restart.h), and has everything recorded.
  */
 #include "core/supervise/supervisor.h"
 
@@ -65,7 +65,8 @@ static void on_progress(void *arg, size_t ready, size_t count)
 		supervisor_publish(s->store, &s->run);
 }
 
-/* The limit is for all attempts together. */
+/* Returns what is left of the time limit, which is for all attempts
+ * together. */
 static int64_t running_limit(const struct supervisor *s)
 {
 	int64_t limit_ms = s->context.spec.max_running_time_s * INT64_C(1000);
@@ -79,7 +80,8 @@ static int64_t running_limit(const struct supervisor *s)
 
 void supervisor_attempt(struct supervisor *s)
 {
-	/* It was taken over from an earlier process. */
+	/* A run taken over from an earlier process may be cancelling
+	 * already. */
 	bool cancelling = s->run.state == RUN_CANCELLING;
 
 	s->run.not_before_ms = 0;
@@ -92,8 +94,9 @@ void supervisor_attempt(struct supervisor *s)
 		attempt_cancel(s->context.attempt, "cancelled", false);
 }
 
-/* Machines are not to be had from within the loop.  None are made to cancel a
- * run: of one that was taken over, those that it had are asked. */
+/* Begins an attempt.  Machines cannot be created from within the loop, so it is
+ * stopped for that.  A cancelled run gets no new machines; the machines it
+ * already has are still asked. */
 void supervisor_begin(struct supervisor *s)
 {
 	bool cancelling = s->run.state == RUN_CANCELLING;
@@ -137,12 +140,12 @@ void supervisor_stop_waiting(struct supervisor *s, enum run_state state,
 	s->run.state = state;
 	snprintf(s->why, sizeof(s->why), "%s", why);
 	s->run.error = s->why;
-	/* Drop the changes of the attempt before. */
+	/* Drop the changes of the previous attempt. */
 	s->context.recorder.count = 0;
 	end_loop(s);
 }
 
-/* Sets the record of an attempt that is final. */
+/* Records the end of an attempt. */
 static void set_end(struct supervisor *s, const char *why_not)
 {
 	struct attempt_outcome outcome = attempt_outcome(s->context.attempt);
@@ -159,7 +162,7 @@ static void set_end(struct supervisor *s, const char *why_not)
 	}
 }
 
-/* Where the logs of the next attempt go, and what readers look for there. */
+/* Prepares the folder of the next attempt for its logs and for readers. */
 static int prepare_next(void *arg, const char *folder, int attempt,
 			struct error *err)
 {
@@ -204,8 +207,8 @@ static void on_ended(void *arg)
 	struct error err;
 
 	restart_decide(&s->context.spec.restart, &counts, &outcome, &decision);
-	/* Without a guard nobody would clean up after us.  And who cancels
-	 * while a failed attempt ends does not want another. */
+	/* Without a guard nobody would clean up after us.  A user who cancels
+	 * while a failed attempt ends wants no other attempt. */
 	if ((!s->guard_event && !spec_is_elsewhere(&s->context.spec)) ||
 	    s->cancelled)
 		decision.again = false;
@@ -248,7 +251,7 @@ static const struct tuner_hooks tuner_hooks = {
 	.ended = on_tuner_ended,
 };
 
-/* Asked to, for the second time at once. */
+/* Cancels the run; the second time at once, without grace. */
 static void cancel(struct supervisor *s, bool now)
 {
 	s->cancelled = true;
@@ -257,7 +260,7 @@ static void cancel(struct supervisor *s, bool now)
 	else if (s->getting)
 		allocation_interrupt(s->allocation);
 	else if (s->wants_machines)
-		return; /* it is seen before the next step */
+		return; /* checked before the next step */
 	else if (s->next_timer || s->waits)
 		supervisor_stop_waiting(s, RUN_CANCELLED, "cancelled");
 	else if (s->tuner && !run_state_is_final(s->run.state))
@@ -289,7 +292,7 @@ static void on_guard(void *arg, uint32_t events)
 	(void)events;
 	loop_remove(s->loop, s->guard_event);
 	s->guard_event = NULL;
-	/* Tasks on hosts need no saver here: they go on without us, too. */
+	/* Tasks on hosts need no guard here: they go on even without us. */
 	if (spec_is_elsewhere(&s->context.spec))
 		return;
 	if (s->next_timer || s->waits)
@@ -301,12 +304,12 @@ static void on_guard(void *arg, uint32_t events)
 		attempt_fail(s->context.attempt, "the run's guard was killed");
 }
 
-/* Does the rest when the run is over. */
+/* Releases machines and copies the last logs when the run is over. */
 static void end_all(struct supervisor *s)
 {
 	if (!s->allocation && !s->log_uploader)
 		return;
-	/* Machines cost money: they come first. */
+	/* Machines come first, as they cost money. */
 	if (s->allocation)
 		supervisor_release_machines(s);
 	supervisor_keep_end(s);
@@ -316,8 +319,8 @@ static void end_all(struct supervisor *s)
 	supervisor_publish(s->store, &s->run);
 }
 
-/* What may still run somewhere is ended as soon as that can be reached; machines
- * that were made for the run are gone. */
+/* Ends what may still run on hosts as soon as they can be reached.  Machines
+ * created for the run are gone by now. */
 static void reconcile(struct supervisor *s)
 {
 	struct error err;
@@ -360,7 +363,7 @@ static int watch_signals_and_guard(struct supervisor *s, pid_t guard,
 	s->guard_fd = (int)syscall(SYS_pidfd_open, guard, 0);
 	if (s->guard_fd < 0)
 		return error_errno(err, "cannot watch the run's guard");
-	/* Its pid is its own only while it is our parent. */
+	/* The pid is certain to be the guard's only while it is our parent. */
 	if (getppid() != guard)
 		return error_set(err, ERROR_FAILED,
 				 "the run's guard was killed");
@@ -401,7 +404,8 @@ static int read_run(struct supervisor *s, const char *job_id, int attempt,
 	return ret;
 }
 
-/* Its trials have what the context would have; the run's record stays here. */
+/* Opens the tuner: each trial has a context of its own, the run's record stays
+ * here. */
 static void open_tuner(struct supervisor *s)
 {
 	const struct tuner_deps deps = { .context = &s->deps,
@@ -448,13 +452,13 @@ static int take_over(struct supervisor *s, const struct supervisor_start *start,
 		return -1;
 	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), err) < 0)
 		return -1;
-	/* One that resumes has begun long ago, and goes on without. */
+	/* A resumed run began long ago and goes on without a reserve. */
 	if (!s->over)
 		reserve_take(s->context.spec.home, &ignored);
 	return 0;
 }
 
-/* The first record is written before anybody is told that it has begun. */
+/* Writes the first record, and only then reports that the run has begun. */
 static void report(struct supervisor *s)
 {
 	struct error err;
@@ -466,7 +470,7 @@ static void report(struct supervisor *s)
 	close(SUPERVISOR_REPORT_FD);
 }
 
-/* Until it has an end that stays. */
+/* Runs until the run has a final end. */
 static int go_on(struct supervisor *s, struct error *err)
 {
 	while (!s->over) {
@@ -478,7 +482,8 @@ static int go_on(struct supervisor *s, struct error *err)
 	return 0;
 }
 
-/* An earlier process has recorded the end and was killed then. */
+/* Does the rest for a run whose end an earlier process recorded before it was
+ * killed. */
 static int only_release(struct supervisor *s)
 {
 	if (write(SUPERVISOR_REPORT_FD, &(char){ SUPERVISOR_READY }, 1) < 0)
@@ -500,7 +505,7 @@ static int supervise(struct supervisor *s)
 			supervisor_begin(s);
 	}
 	report(s);
-	/* If not even that works, the guard cleans up. */
+	/* If even that fails, the guard cleans up. */
 	if (go_on(s, &err) < 0) {
 		fprintf(stderr, "%s\n", err.text);
 		return 1;
@@ -524,7 +529,7 @@ int supervisor_run(const struct supervisor_start *start, pid_t guard)
 	if (take_over(&s, start, guard, &err) == 0) {
 		ret = s.over ? only_release(&s) : supervise(&s);
 	} else {
-		/* Our parent may be gone, so we write its record. */
+		/* Our parent may be gone, so we write the record. */
 		if (s.store)
 			supervisor_abandon(s.store, start->job_id,
 					   start->attempt, err.text, &ignored);

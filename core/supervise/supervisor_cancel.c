@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asking a supervisor to end its run. */
+/* Asks a supervisor to end its run. */
 #include "core/supervise/supervisor.h"
 
 #include <errno.h>
@@ -17,8 +17,8 @@
 
 #define START_TRIES 100 /* 10 ms apart */
 
-/* Lets a supervisor that is stopped, and its guard, go on: a stopped process
- * hears no other signal.  Returns 1, with `err`, if one was stopped. */
+/* Continues a stopped supervisor and its guard, as a stopped process handles no
+ * other signal.  Returns 1, with `err`, if one was stopped. */
 static int wake(pid_t pid, struct error *err)
 {
 	pid_t parent, ignored;
@@ -38,8 +38,8 @@ static int wake(pid_t pid, struct error *err)
 	return 1;
 }
 
-/* Whether that process is the one that has written its number there: where
- * processes have other numbers, as in a container, it is anybody. */
+/* Whether the process holds the lock that has its pid: pids of another
+ * namespace, such as a container's, may be those of any process here. */
 static bool holds_lock(const char *folder, pid_t pid)
 {
 	char *path = path_join(folder, STORE_RUN_LOCK);
@@ -60,7 +60,7 @@ static int signal_holder(const struct run_record *run, const char *folder,
 {
 	if (!pid)
 		return error_set(err, ERROR_TRY_AGAIN, "it is only starting");
-	/* It has ended, and could not record that. */
+	/* The supervisor has ended, and could not record that. */
 	if (pid < 0)
 		return 0;
 	if (!supervisor_is_of_here(run) && !holds_lock(folder, pid))
@@ -68,8 +68,8 @@ static int signal_holder(const struct run_record *run, const char *folder,
 				 "it runs on machine '%s', or in a container "
 				 "of that name: cancel it there",
 				 run->host);
-	/* The lock is held, so the pid is that of its holder, or of one that
-	 * was killed a moment ago and whose guard is cleaning up. */
+	/* The lock is held, so the pid is that of its holder, or of a process
+	 * that was just killed and whose guard is cleaning up. */
 	if (kill(pid, now ? SIGINT : SIGTERM) < 0 && errno != ESRCH)
 		return error_errno(err, "cannot signal process %ld", (long)pid);
 	return wake(pid, err);

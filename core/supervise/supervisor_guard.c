@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The guard of a run, and how it and the supervisor begin. */
+/* The guard of a run, and how it starts the supervisor. */
 #include "core/supervise/supervisor.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include "core/supervise/heartbeat.h"
 #include "core/supervise/supervisor_internal.h"
 
-/* A supervisor that is killed so often in a row is not to be had. */
+/* A supervisor that is killed this often is given up. */
 #define RESTARTS_MAX 5
 #define FULL_BELOW (512 << 10)      /* bytes that are free on a full disk */
 #define LOCK_PATH "/proc/self/fd/3" /* SUPERVISOR_LOCK_FD */
@@ -62,8 +62,8 @@ static int wait_for(pid_t supervisor, const sigset_t *signals)
 	}
 }
 
-/* Whether another supervisor has something to do: then it is started, by
- * returning in the child as fork() does. */
+/* Starts another supervisor if it has something to do; returns in the child,
+ * too, as fork() does. */
 static pid_t start_another(const char *job_id, int attempt,
 			   bool (*has_work)(const char *folder))
 {
@@ -76,7 +76,7 @@ static pid_t start_another(const char *job_id, int attempt,
 	if (!store)
 		return -1;
 	folder = store_run_folder(store, job_id, attempt);
-	/* A store is not to be shared with a child. */
+	/* A store must not be shared with a child. */
 	store_close(store);
 	if (has_work(folder))
 		pid = fork();
@@ -84,7 +84,7 @@ static pid_t start_another(const char *job_id, int attempt,
 	return pid;
 }
 
-/* Whoever looks next is to know that nobody was killed. */
+/* Records in the lock that nobody was killed, for the next one to look. */
 static void leave_reason(void)
 {
 	struct statvfs disk = { 0 };
@@ -105,7 +105,7 @@ static void record_end(const char *job_id, int attempt, int status)
 	char how[64], words[160] = "", why[256];
 
 	process_status_format(status, how, sizeof(how));
-	/* Its standard error is ours, too. */
+	/* The supervisor and the guard share standard error. */
 	if (WIFEXITED(status))
 		supervisor_last_words("/proc/self/fd/2", words, sizeof(words));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == SUPERVISOR_UNRECORDED)
@@ -122,7 +122,7 @@ static void record_end(const char *job_id, int attempt, int status)
 	store_close(store);
 }
 
-/* The run is over, but for its logs. */
+/* Marks a run that is over except for its logs. */
 static bool mark_logs(const char *folder)
 {
 	if (!supervisor_keeps_logs(folder))
@@ -133,12 +133,13 @@ static bool mark_logs(const char *folder)
 
 static int become_supervisor(const struct supervisor_start *start)
 {
-	/* Nobody waits for its report. */
+	/* Nobody waits for the report of this supervisor. */
 	open("/dev/null", O_WRONLY | O_CLOEXEC);
 	return supervisor_run(start, getppid());
 }
 
-/* What a runtime still lists, of processes that are killed. */
+/* Removes containers that a runtime still lists though their processes are
+ * killed. */
 static bool drop_containers(const char *folder)
 {
 	struct arena *mem = arena_new();
@@ -151,8 +152,8 @@ static bool drop_containers(const char *folder)
 	return false;
 }
 
-/* Waits for the supervisor, then sweeps; with tasks elsewhere, which know
- * nothing of it, there is another one. */
+/* Waits for the supervisor, then kills leftover processes.  Tasks on other
+ * hosts go on, so a new supervisor is started for them. */
 static int guard(const struct supervisor_start *start, pid_t supervisor)
 {
 	const char *job_id = start->job_id;
@@ -164,7 +165,7 @@ static int guard(const struct supervisor_start *start, pid_t supervisor)
 	close(SUPERVISOR_REPORT_FD);
 	for (tries = 0;; tries++) {
 		status = wait_for(supervisor, start->signals);
-		/* The lock is still held, and that process is no more. */
+		/* The lock is still held, but names a process that is gone. */
 		if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), &err) < 0)
 			fprintf(stderr, "%s\n", err.text);
 		process_end_children();
@@ -203,9 +204,9 @@ int supervisor_main(const char *job_id, int attempt,
 	struct error err;
 	pid_t pid;
 
-	/* The caller's descriptors must not stay open with the run. */
+	/* The caller's descriptors must not stay open as long as the run. */
 	closefrom(SUPERVISOR_DEVICES_FD + 1);
-	/* Blocked in both; tasks start with none blocked. */
+	/* These signals are blocked in both; tasks start with none blocked. */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGCHLD);
 	sigaddset(&signals, SIGTERM);
@@ -216,10 +217,10 @@ int supervisor_main(const char *job_id, int attempt,
 	signal(SIGXFSZ, SIG_IGN);
 	fcntl(SUPERVISOR_LOCK_FD, F_SETFD, FD_CLOEXEC);
 	fcntl(SUPERVISOR_REPORT_FD, F_SETFD, FD_CLOEXEC);
-	/* The guard holds the devices, too, until no task is left. */
+	/* The guard also keeps the devices until no task is left. */
 	fcntl(SUPERVISOR_DEVICES_FD, F_SETFD, FD_CLOEXEC);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	/* Until the supervisor can be signalled, it is told through us. */
+	/* Until the supervisor can be signalled, signals go to us. */
 	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, self, &err) < 0)
 		fprintf(stderr, "%s\n", err.text);
 	pid = fork();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs that are over, but for hosts that they have left: see left_hosts.h. */
+/* Runs that are over except for hosts they left behind: see left_hosts.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,7 +18,7 @@ int supervisor_left(struct store *store, const struct run_record *run,
 	return ret;
 }
 
-/* About the first that counts. */
+/* Reports the first host that may still run tasks, or any with `all`. */
 static int say_rest(const struct left_hosts *left, bool all, struct error *err)
 {
 	struct buf line = { 0 };
@@ -29,7 +29,7 @@ static int say_rest(const struct left_hosts *left, bool all, struct error *err)
 		if (all || left_host_may_run(&left->items[i]))
 			left_host_put(&left->items[i], &line);
 	if (line.len) {
-		/* It has had its time. */
+		/* The time to wait is over, so a retry does not help. */
 		ret = error_set_final(err, ERROR_UNREACHABLE, "%s", line.data);
 	}
 	buf_done(&line);
@@ -64,7 +64,7 @@ int supervisor_forget_left(struct store *store, const struct run_record *run,
 {
 	const struct left_hosts none = { 0 };
 	char *home = store_run_folder(store, run->job_id, run->origin);
-	/* Its supervisor sees that, and ends. */
+	/* The supervisor notices that, and ends. */
 	int ret = left_hosts_write(home, &none, err);
 
 	free(home);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The logs of a run, as its supervisor has them copied. */
+/* The upload of a run's logs by its supervisor. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,13 @@
 #include "core/supervise/ended.h"
 #include "core/supervise/supervisor_process.h"
 
-/* With a store that fails, once the run has ended; and once it was
+/* How long to wait for a failing store once the run has ended, or was
  * cancelled. */
 #define PATIENCE_S 30
 #define PATIENCE_CANCELLED_S 3
 
-/* Jobs of one name may be run from anywhere: "20261121T101500.123Z". */
+/* Names the folder after the time, such as "20261121T101500.123Z", as jobs of
+ * the same name may run anywhere. */
 static int run_folder(struct supervisor *s, char **out, struct error *err)
 {
 	struct run_record first;
@@ -38,7 +39,8 @@ static int run_folder(struct supervisor *s, char **out, struct error *err)
 void supervisor_keep_logs(struct supervisor *s,
 			  const struct object_scheme *const *schemes)
 {
-	/* A request that fails after this is reported, and retried. */
+	/* A request that fails for this long is reported, and repeated
+	 * later. */
 	static const struct retry_policy retry = {
 		.first_ms = 500,
 		.max_ms = 8000,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machines that were made for a run, as its supervisor deals with them. */
+/* The machines created for a run, as its supervisor handles them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static void on_machines_lost(void *arg, const char *why)
 		attempt_lose(s->context.attempt, why);
 }
 
-/* Whoever follows is to know why; and the next apply tries again. */
+/* Records the reason for those who follow; the next apply tries again. */
 static void fail_to_start(struct supervisor *s, const struct error *err)
 {
 	if (s->run.attempt == s->run.origin)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a run on this machine waits for before it begins: its turn among the
- * runs of its store, then devices. */
+ * runs of its store, then its devices. */
 #include <stdio.h>
 #include <string.h>
 
@@ -30,7 +30,8 @@ static void begin(struct supervisor *s)
 
 /* ---- devices ---- */
 
-/* Written down, for who asks what its tasks see. */
+/* Takes the devices, and writes them down for readers who want to know what the
+ * tasks see. */
 static void on_devices(void *arg, const size_t *taken)
 {
 	struct supervisor *s = arg;
@@ -48,7 +49,7 @@ static void on_devices(void *arg, const size_t *taken)
 		begin(s);
 }
 
-/* "GPU 0", "MIG-..." */
+/* Returns "GPU 0" for a number, an id such as "MIG-..." unchanged. */
 static const char *label(const char *id, struct arena *mem)
 {
 	return strspn(id, "0123456789") == strlen(id)

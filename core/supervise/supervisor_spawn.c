@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process that is the guard of a run, and then has a supervisor: started
- * with what it finds open. */
+/* Starts the process that is first the guard of a run, and then has a
+ * supervisor, with the descriptors it needs. */
 #include "core/supervise/supervisor_internal.h"
 
 #include <errno.h>
@@ -18,15 +18,15 @@
 #include "core/process/process.h"
 #include "core/spec/spec.h"
 
-/* A copy away from the descriptors that the new process gets it as. */
+/* Copies a descriptor away from the low numbers that the new process uses. */
 static int copy_up(int fd)
 {
 	return fcntl(fd, F_DUPFD_CLOEXEC, 10);
 }
 
 /*
- * The environment of the supervisor is ours, and so is that of the tasks;
- * but a relative JOBRUN_STATE_DIR means something else elsewhere.
+ * The supervisor and the tasks inherit our environment, except that a relative
+ * JOBRUN_STATE_DIR would mean another folder there.
  */
 static void make_environment(struct store *store, struct environment *env)
 {
@@ -37,10 +37,10 @@ static void make_environment(struct store *store, struct environment *env)
 	environment_inherit(env, environ);
 }
 
-/* What the new process finds open, besides its standard ones. */
+/* The descriptors of the new process, besides its standard ones. */
 struct handed {
 	int lock, report;
-	int devices; /* -1: it takes none */
+	int devices; /* -1: none are taken */
 };
 
 static int spawn(struct store *store, const struct run_spec *spec,
@@ -84,7 +84,7 @@ static int spawn(struct store *store, const struct run_spec *spec,
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);
 	process_self(program, sizeof(program));
-	/* Its tasks get the limit that it comes with. */
+	/* The tasks must get the original limit of core files. */
 	process_restore_core();
 	why = posix_spawn(&pid, program, &files, &attr, argv, env.items);
 	process_without_core();
@@ -99,7 +99,8 @@ static int spawn(struct store *store, const struct run_spec *spec,
 	return 0;
 }
 
-/* The supervisor writes one byte when it has taken over, or why it can't. */
+/* Waits for the supervisor, which writes one byte when it has taken over, or
+ * else the reason why it can't. */
 static int wait_report(int fd, const char *folder, struct error *err)
 {
 	char text[400], *log;
@@ -124,7 +125,8 @@ static int wait_report(int fd, const char *folder, struct error *err)
 			 "the run's supervisor ended before it began%s", text);
 }
 
-/* A file that guard and supervisor share, and nobody keeps here. */
+/* Opens the file of leases, which guard and supervisor share and we do not
+ * keep. */
 static int open_devices(const struct run_spec *spec, int *out,
 			struct error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The side of supervisor.h that is not the supervisor: starting one, asking
- * it to end, and finding out that there is none any more. */
+/* The caller's side of supervisor.h: starting a supervisor, asking it to end,
+ * and noticing that it is gone. */
 #include "core/base/clock.h"
 #include "core/supervise/supervisor.h"
 
@@ -41,7 +41,7 @@ int supervisor_newest(struct store *store, const char *job_id, int attempt,
 	return 0;
 }
 
-/* The folder that all attempts at a run share: that of the first. */
+/* Returns the folder that all attempts of a run share: that of the first. */
 static char *home_folder(struct store *store, const char *job_id, int attempt)
 {
 	struct arena *mem = arena_new();
@@ -92,7 +92,8 @@ bool supervisor_goes_on(const char *folder)
 	struct arena *mem = arena_new();
 	struct run_spec spec;
 	struct error ignored;
-	/* Before it is written the run has nothing anywhere. */
+	/* Before the specification is written nothing of the run exists
+	 * anywhere. */
 	bool yes = spec_read(folder, mem, &spec, &ignored) == 0 &&
 		   spec_is_elsewhere(&spec);
 
@@ -111,8 +112,8 @@ bool supervisor_keeps_logs(const char *folder)
 	return yes;
 }
 
-/* The tasks of a run on hosts are still there, and only its processes here
- * are gone: a new supervisor finds them, unless there is one. */
+/* Starts a new supervisor, unless there is one, for a run on hosts whose tasks
+ * go on though its processes here are gone. */
 static int resume(struct store *store, const char *folder, struct error *err)
 {
 	struct arena *mem = arena_new();
@@ -122,7 +123,7 @@ static int resume(struct store *store, const char *folder, struct error *err)
 
 	if (ret == 0) {
 		lock = run_lock_try(folder, err);
-		/* Somebody else may be faster. */
+		/* Another process may have been faster. */
 		if (lock >= 0) {
 			ret = supervisor_spawn(store, &spec, lock, err);
 			close(lock);
@@ -132,8 +133,8 @@ static int resume(struct store *store, const char *folder, struct error *err)
 	return ret;
 }
 
-/* Processes without memory cannot record why they end; their last words are in
- * the log that both of them write to. */
+/* Whether a process ran out of memory: it cannot record that, but writes it to
+ * the log that both processes have. */
 static bool ran_out_of_memory(const char *folder)
 {
 	char *path = path_join(folder, "supervisor.log");
@@ -160,9 +161,9 @@ static void say_end(const char *folder, pid_t last, char *out, size_t size)
 }
 
 /*
- * A run whose lock is free now: it has ended, or its processes were killed.
- * `last` is the last of them, 0 if there never was one: then it is as if it
- * had not been asked for.
+ * Settles a run whose lock is free: it has ended, or its processes were killed.
+ * `last` is the last process, 0 if there never was one; then the run is deleted
+ * as if nobody had asked for it.
  */
 static int settle(struct store *store, const struct run_record *run,
 		  const char *folder, pid_t last, struct error *err)
@@ -171,7 +172,7 @@ static int settle(struct store *store, const struct run_record *run,
 	struct run_record is;
 	char why[160];
 	char *mark;
-	/* Its end may have been written between our look and now. */
+	/* The end may have been written since our look. */
 	int ret = supervisor_newest(store, run->job_id, run->attempt, mem, &is,
 				    err);
 
@@ -211,7 +212,7 @@ static int check_elsewhere(struct store *store, const struct run_record *run,
 	if (run_state_is_final(run->state) ||
 	    heartbeat_age_ms(folder) < HEARTBEAT_LOST_MS)
 		return 0;
-	/* What it has started on hosts goes on without that machine. */
+	/* Tasks on hosts go on without that machine. */
 	if (supervisor_goes_on(folder)) {
 		resume(store, folder, &ignored);
 		return 0;
@@ -250,13 +251,14 @@ int supervisor_check(struct store *store, const struct run_record *run,
 	}
 	if (ret == 0)
 		ret = settle(store, run, folder, pid, err);
-	/* Till now nobody could start it after all. */
+	/* The lock kept others from starting the run until now. */
 	if (lock >= 0)
 		close(lock);
 	if (ret == 0 && supervisor_keeps_logs(folder)) {
 		struct error ignored;
 
-		/* The rest of them; it has nothing to report. */
+		/* A supervisor uploads the remaining logs and reports nothing
+		 * else. */
 		supervisor_mark(folder, true);
 		resume(store, folder, &ignored);
 	}
@@ -301,7 +303,7 @@ int supervisor_abandon(struct store *store, const char *job_id, int attempt,
 	if (supervisor_newest(store, job_id, attempt, mem, &run, err) != 0 ||
 	    store_task_list(store, &run, mem, &tasks, err) < 0)
 		goto out;
-	/* It may have been written between our look and now. */
+	/* The end may have been written since our look. */
 	if (run_state_is_final(run.state)) {
 		ret = 0;
 		goto out;
@@ -377,7 +379,7 @@ void supervisor_publish(struct store *store, const struct run_record *run)
 	const char *note = run->note ? run->note : "";
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-	/* It is the change that counts: on a full disk it is empty. */
+	/* Only the change itself matters: on a full disk the file is empty. */
 	if (fd >= 0) {
 		fd_write(fd, name, strlen(name));
 		fd_write(fd, "\n", 1);
@@ -395,7 +397,7 @@ bool supervisor_note(struct store *store, const char *job_id, int attempt,
 	char *path = path_join(folder, "state");
 	struct error ignored;
 	size_t len = 0;
-	/* Not there yet, or just being written: empty. */
+	/* The file may be missing, or empty while it is written. */
 	char *text = file_read(path, 4096, &len, &ignored);
 	const char *note = text ? strchr(text, '\n') : NULL;
 	bool prepares = !text || !len || text_starts(text, "PREPARING") ||
@@ -415,7 +417,7 @@ int supervisor_watch(struct store *store, const char *job_id, int attempt,
 	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	int ret = 0;
 
-	/* Watch only the folder: its logs are below it and not watched. */
+	/* Only the folder itself is watched, not the logs below it. */
 	if (watch < 0 || inotify_add_watch(watch, folder, IN_CLOSE_WRITE) < 0) {
 		ret = error_errno(err, "cannot watch '%s'", folder);
 		if (watch >= 0)

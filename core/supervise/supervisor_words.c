@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The last words of a supervisor that could not report or record anything. */
+/* The last output of a supervisor that could not report or record its end. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

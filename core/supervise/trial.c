@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One trial: its specification, its attempts (restart.h says how many), what
- * it has reported, its record.
+ * One trial: its specification, its attempts (restart.h decides how many), its
+ * values, its record.
  *
  *	trials/3/		its folder, with the logs of its first attempt
- *	trials/3/attempt-2/	and of its second
+ *	trials/3/attempt-2/	the logs of its second attempt
  */
 #include <math.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ static void on_state_changed(void *arg)
 	trial_record(trial);
 }
 
-/* After the last attempt; its record is set. */
+/* Ends the trial after its last attempt; its record is set. */
 static void end_trial(struct trial *trial)
 {
 	trial->final = true;
@@ -95,7 +95,7 @@ static void end_trial(struct trial *trial)
 	tuner_trial_ended(trial);
 }
 
-/* Says of a trial what it could not be judged by. */
+/* Notes which output could not be used to judge the trial. */
 static void note_missed(struct trial *trial)
 {
 	struct buf text = { 0 };
@@ -110,8 +110,8 @@ static void note_missed(struct trial *trial)
 	buf_done(&text);
 }
 
-/* Reads all that it reported, in the turns of the loop: the patterns of the
- * job may take long, and a cancel is to be heard. */
+/* Reads all values step by step from the loop: the patterns of the job may take
+ * long, and a cancel must be handled meanwhile. */
 static void read_to_end(void *arg, uint32_t events)
 {
 	struct trial *trial = arg;
@@ -121,7 +121,7 @@ static void read_to_end(void *arg, uint32_t events)
 
 	(void)events;
 	trial->next_timer = NULL;
-	/* A run that is to end does not wait for the rest. */
+	/* A run that is ending does not wait for the rest. */
 	if (ret > 0 && t->ending == RUN_QUEUED) {
 		trial->next_timer = loop_add_timer(t->deps.context->loop, 0,
 						   read_to_end, trial);
@@ -153,7 +153,7 @@ static void on_next(void *arg, uint32_t events)
 	run_context_begin(&trial->context, 0);
 }
 
-/* Writes the attempt down, so that a process that takes over knows of it. */
+/* Writes the attempt down for a process that takes over. */
 static int write_next(struct trial *trial,
 		      const struct restart_decision *decision,
 		      struct error *err)
@@ -252,7 +252,7 @@ static void make_spec(struct trial *trial, const char **values)
 	const struct run_spec *run = t->deps.spec;
 	int number = trial->record.number;
 	char *folder = trial_folder(run->folder, number);
-	/* From hosts it comes back with what else they leave. */
+	/* The metric file of hosts is collected with their other output. */
 	char *metric = mem_printf("%s%s/metric", folder,
 				  run->hosts.names.count ? "/output" : "");
 
@@ -307,7 +307,8 @@ int trial_open(struct trial *trial, struct error *err)
 
 int trial_start(struct trial *trial, size_t slot, struct error *err)
 {
-	/* The record comes last: who finds it finds the rest, too. */
+	/* The record comes last, so that a reader who finds it finds the rest,
+	 * too. */
 	if (trial_slot_enter(trial, slot, err) < 0 ||
 	    trial_open(trial, err) < 0)
 		return -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The places where trials run, one after the other in each. */
+/* The slots where trials run, one after the other in each. */
 #include "core/supervise/tuner_internal.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ bool trial_slot_any(const struct tuner *t)
 	return false;
 }
 
-/* Each has hosts of its own, as long as there are so many. */
+/* Chooses the hosts of a slot: its own, as long as there are enough. */
 static int choose_hosts(struct trial *trial, struct error *err)
 {
 	struct run_spec *spec = &trial->context.spec;
@@ -42,7 +42,8 @@ static int choose_hosts(struct trial *trial, struct error *err)
 				 trial->tuner->deps.mem, err);
 }
 
-/* Each slot has as many of those that the run holds. */
+/* Gives the slot its part of the devices that the run holds; all parts have the
+ * same size. */
 static void choose_devices(struct trial *trial)
 {
 	const struct strings *all = &trial->tuner->deps.spec->devices.held;
@@ -74,7 +75,8 @@ int trial_slot_enter(struct trial *trial, size_t index, struct error *err)
 	slot->backend = NULL;
 	if (!slot->hosts)
 		return 0;
-	/* Agents know the backend by its name, and tell addresses once. */
+	/* Agents know the backend by its name, and report addresses only
+	 * once. */
 	spec->hosts.nonce = slot->hosts->nonce;
 	spec->hosts.rounds = slot->hosts->rounds;
 	for (size_t i = 0; i < spec->topology.count; i++) {
@@ -94,7 +96,7 @@ void trial_slot_leave(struct trial *trial)
 		return;
 	slot->hosts = &trial->context.spec.hosts;
 	slot->topology = &trial->context.spec.topology;
-	/* The next one would fare no better. */
+	/* The next trial in this slot would fail, too. */
 	slot->bad = trial->record.state == RUN_FAILED && !trial->ran;
 	if (slot->bad)
 		return;

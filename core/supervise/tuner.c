@@ -11,8 +11,8 @@
 #include "core/base/clock.h"
 #include "core/supervise/tuner_internal.h"
 
-#define LOOK_MS 1000 /* from one look at the running trials to the next */
-#define MORE_MS 10   /* or where one was not read to the end */
+#define LOOK_MS 1000 /* time between looks at the running trials */
+#define MORE_MS 10   /* the same if one was not read completely */
 #define RETRY_MS 1000
 #define END_TRIES 120 /* a second apart, on a disk that is full */
 
@@ -56,7 +56,8 @@ void trial_record(struct trial *trial)
 
 static void on_next(void *arg, uint32_t events);
 
-/* Soon, from the loop: not while a trial is at its end, or its beginning. */
+/* Schedules the next step from the loop, as a trial may be just ending or
+ * starting. */
 static void tuner_schedule(struct tuner *t)
 {
 	if (!t->next_timer)
@@ -64,7 +65,7 @@ static void tuner_schedule(struct tuner *t)
 			loop_add_timer(t->deps.context->loop, 0, on_next, t);
 }
 
-/* The first reason counts. */
+/* Ends the run; the first reason counts. */
 static void tuner_end(struct tuner *t, enum run_state ending, const char *why,
 		      bool now)
 {
@@ -91,13 +92,13 @@ void tuner_trial_runs(struct tuner *t)
 	tuner_schedule(t);
 }
 
-/* Whether so many have failed that there is no point in going on. */
+/* Ends the run if so many trials have failed that going on is pointless. */
 static void check_failures(struct tuner *t, const struct trial *last)
 {
 	char why[sizeof(t->why)];
 
 	if (!t->prepared || !trial_slot_any(t)) {
-		/* All trials need the part that failed. */
+		/* All trials need what failed here. */
 		t->held = !t->prepared &&
 			  last->record.exit_code == ERROR_TRY_AGAIN;
 		tuner_end(t, RUN_FAILED, last->record.error, false);
@@ -118,7 +119,7 @@ void tuner_trial_ended(struct trial *trial)
 	tuner_schedule(t);
 }
 
-/* Frees ended trials, once they are stored. */
+/* Frees ended trials once their records are stored. */
 static void close_trials(struct tuner *t)
 {
 	struct error ignored;
@@ -134,7 +135,7 @@ static void close_trials(struct tuner *t)
 	}
 }
 
-/* Last chance to store the records. */
+/* Stores the records; this is the last chance. */
 static void store_all(struct tuner *t)
 {
 	struct timespec pause = { .tv_sec = 1 };
@@ -166,11 +167,11 @@ static void finish(struct tuner *t)
 	t->hooks->ended(t->arg);
 }
 
-/* The next trial would lack the same folder or ports. */
+/* Gives up: the next trial would lack the same folder or ports. */
 static void give_up(struct tuner *t, const struct error *why)
 {
 	tuner_end(t, RUN_FAILED, why->text, false);
-	t->alive++; /* until just below */
+	t->alive++; /* undone by trial_give_up() */
 	trial_give_up(t->trials[t->count - 1], why->text);
 }
 
@@ -196,8 +197,8 @@ static void on_next(void *arg, uint32_t events)
 	}
 }
 
-/* Ends a trial that does worse than others did at the same step.  False: it is
- * not read to the end yet. */
+/* Ends a trial early if others were better at the same step.  Returns false if
+ * its values were not read completely. */
 static bool look_at(struct trial *trial, const struct trial_series *completed,
 		    size_t count)
 {
@@ -284,20 +285,21 @@ void tuner_free(struct tuner *t)
 	free(t);
 }
 
-/* The records cannot be read: trials not taken over end with their hosts'
- * lease. */
+/* Gives up when the records cannot be read: trials that were not taken over end
+ * with the lease of their hosts. */
 static void give_up_all(struct tuner *t, const struct error *why)
 {
 	tuner_end(t, RUN_FAILED, why->text, false);
 	for (long i = 0; i < t->count; i++) {
 		if (t->trials[i]->begun || t->trials[i]->final)
 			continue;
-		t->alive++; /* until just below */
+		t->alive++; /* undone by trial_give_up() */
 		trial_give_up(t->trials[i], why->text);
 	}
 }
 
-/* The limit is for all trials together, under whatever process. */
+/* Returns the time left: the limit is for all trials together, in whatever
+ * process. */
 static int64_t time_left_ms(const struct tuner *t)
 {
 	int64_t since_ms = t->deps.run->start_time_ms;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trials on hosts go on without this machine.  The next process that looks
- * after them has their records in the store and their specifications in their
- * folders; the values of those to come follow from how many there were.
+ * Trials on hosts go on without this machine.  The next process that supervises
+ * them reads their records in the store and their specifications in their
+ * folders.  The values of later trials depend only on the number of trials so
+ * far.
  */
 #include <stdlib.h>
 
@@ -18,7 +19,7 @@ static int read_spec(struct trial *trial, struct error *err)
 	return ret;
 }
 
-/* Reads its reported values: later trials are compared with it. */
+/* Reads the reported values, which later trials are compared with. */
 static int read_series(struct trial *trial, struct error *err)
 {
 	struct tuner *t = trial->tuner;
@@ -61,7 +62,7 @@ static int take(struct tuner *t, const struct trial_record *record,
 	return ret;
 }
 
-/* From where its hosts are. */
+/* Goes on with a trial that its hosts are running. */
 static int go_on(struct trial *trial, struct error *err)
 {
 	if (trial_open(trial, err) < 0)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program writes passes through the process that runs it, which reads
- * the metric of its checkpoints there.  Not a byte is held back or lost: what
- * the other end does not take yet fills the pipe, and the program waits, as it
- * would without us.
+ * The output of a program passes through the process that runs it, which reads
+ * the metric of the checkpoints from it.  No byte is held back or lost: if the
+ * reader is slow, the pipe fills up and the program waits, as it would without
+ * us.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,11 +22,11 @@
 
 struct passing {
 	struct launch_listener *all;
-	struct loop_event *event; /* for more, or for room */
+	struct loop_event *event; /* for more output, or for room */
 	int from;                 /* -1: it has ended */
 	int theirs;               /* the program's end; -1: closed here */
 	int to;
-	struct buf pending; /* read, and not passed on yet */
+	struct buf pending; /* read, but not passed on yet */
 };
 
 struct launch_listener {
@@ -75,7 +75,7 @@ void launch_listener_free(struct launch_listener *all)
 	free(all);
 }
 
-/* Returns as read() does. */
+/* Reads output; returns what read() returns. */
 static ssize_t take(struct passing *stream)
 {
 	struct launch_listener *all = stream->all;
@@ -93,7 +93,7 @@ static ssize_t take(struct passing *stream)
 	return n;
 }
 
-/* A piece that a pipe with any room takes without a wait. */
+/* Passes on a piece that fits into any pipe reported as writable. */
 static void give(struct passing *stream)
 {
 	size_t len =
@@ -103,7 +103,8 @@ static void give(struct passing *stream)
 	if (n > 0) {
 		buf_drop(&stream->pending, (size_t)n);
 	} else if (n < 0 && errno != EINTR && errno != EAGAIN) {
-		/* Nobody reads it any more, as the program shall learn. */
+		/* Nobody reads the output any more, so the program gets
+		 * SIGPIPE. */
 		buf_clear(&stream->pending);
 		stop_listening(stream);
 		close_fd(&stream->from);
@@ -112,7 +113,7 @@ static void give(struct passing *stream)
 
 static void pass_on(void *arg, uint32_t events);
 
-/* For room if something is to be passed on, else for more of it. */
+/* Waits for room if something is pending, else for more output. */
 static void listen_on(struct passing *stream)
 {
 	struct loop *loop = stream->all->loop;
@@ -122,7 +123,7 @@ static void listen_on(struct passing *stream)
 	if (stream->pending.len)
 		stream->event = loop_add_fd(loop, stream->to, EPOLLOUT, pass_on,
 					    stream, &ignored);
-	/* A file always has room. */
+	/* A file, which epoll rejects, always has room. */
 	while (stream->pending.len && !stream->event)
 		give(stream);
 	if (stream->from >= 0 && !stream->event)

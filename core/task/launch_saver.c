@@ -15,7 +15,7 @@
 #include "core/task/launch.h"
 #include "core/task/launch_internal.h"
 
-/* With a store that fails. */
+/* How long to wait for a failing store at the end. */
 #define PATIENCE_S 600
 #define TRIES_MAX 5
 
@@ -26,7 +26,7 @@ struct launch_saver {
 	struct launch_listener *listener; /* NULL: no metric is wanted */
 	struct saver_process process;     /* pid 0: none */
 	bool is_ending;
-	struct saver_end end; /* valid then */
+	struct saver_end end; /* valid at the end */
 	int tries;
 };
 
@@ -63,7 +63,8 @@ void launch_saver_free(struct launch_saver *saver)
 	free(saver);
 }
 
-/* Before the saver, which would read what an earlier program said. */
+/* Opens the file of metrics; the saver comes later, as it would read the output
+ * of an earlier program there. */
 static int listen_for(struct launch_saver *saver, const struct pairs *patterns,
 		      struct error *err)
 {
@@ -125,7 +126,7 @@ pid_t launch_saver_pid(const struct launch_saver *saver)
 	return saver->process.pid;
 }
 
-/* The program goes on, and so do its checkpoints. */
+/* Starts another saver, as the program goes on and so must the saving. */
 static void start_another(struct launch_saver *saver)
 {
 	struct error err;

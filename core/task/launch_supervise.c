@@ -10,9 +10,9 @@
 #include "core/task/launch_internal.h"
 
 /*
- * All signals that can be passed on.  Not those that a fault of our own makes,
- * which would come again and again, nor those that stop: they reach the whole
- * process group, and must stop us too.
+ * Sets all signals that can be passed on.  Signals for our own faults are not
+ * among them, as they would come again and again, nor are those that stop a
+ * process, as they reach the whole process group and must stop us, too.
  */
 static void forwarded_signals(sigset_t *set)
 {
@@ -32,7 +32,7 @@ struct launched {
 	struct task_parent parent;
 	struct task task;
 	int status;
-	int asked; /* how often it was asked to end */
+	int asked; /* number of requests to end */
 	struct loop_event *saver_timer;
 };
 
@@ -103,7 +103,7 @@ static void kill_saver(void *arg, uint32_t events)
 		launch_saver_kill(l->program->saver);
 }
 
-/* The program has ended, and its last checkpoint has only so long. */
+/* Limits the time for the last checkpoint, after the program has ended. */
 static void hurry_saver(struct launched *l)
 {
 	if (l->asked && l->grace_s && !l->saver_timer)
@@ -124,8 +124,8 @@ static void hear(void *arg, int number, bool from_kernel)
 	if (!l->task.pid) {
 		hurry_saver(l);
 	} else if (from_kernel) {
-		/* The kernel sends what comes from the terminal to all of the
-		 * process group. */
+		/* The kernel sends signals of the terminal to the whole process
+		 * group. */
 		if (asks)
 			task_signal(&l->task, SIGCONT);
 	} else if (asks && l->grace_s) {
@@ -135,14 +135,14 @@ static void hear(void *arg, int number, bool from_kernel)
 	}
 }
 
-/* Until the last checkpoint is kept. */
+/* Waits until the last checkpoint is saved. */
 static int attend_saver(struct launched *l, struct error *err)
 {
 	struct launch_saver *saver = l->program->saver;
 
 	if (launch_saver_listener(saver))
 		launch_listener_end(launch_saver_listener(saver));
-	/* A saver that has died does not hear it. */
+	/* A dead saver does not read it. */
 	signal(SIGPIPE, SIG_IGN);
 	launch_saver_end(saver,
 			 WIFEXITED(l->status) && WEXITSTATUS(l->status) == 0);
@@ -175,7 +175,7 @@ int launch_supervise(const struct launch_program *program, long grace_s,
 		ret = start(&l, err);
 	if (ret == 0) {
 		watch_saver(&l);
-		/* It may have died before its SIGCHLD was awaited. */
+		/* The saver may have died before SIGCHLD was awaited. */
 		reaper_run(l.parent.reaper);
 		ret = attend(&l, err);
 	}
@@ -193,7 +193,7 @@ int launch_end_alike(int status)
 		return WEXITSTATUS(status);
 	number = WTERMSIG(status);
 	if (getpid() != 1) {
-		/* The core, if there is one, is the program's. */
+		/* Any core file should be the program's, not ours. */
 		process_without_core();
 		signal(number, SIG_DFL);
 		sigemptyset(&one);

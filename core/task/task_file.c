@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a member has left of itself in the folder of its attempt. */
+/* The records of a task in the folder of its attempt. */
 #include "core/task/task_runner.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ int task_file_read(const char *folder, struct arena *mem,
 	text = file_read(path, RECORD_MAX, &len, err);
 	if (!text)
 		return -1;
-	/* What has no newline is not all there yet. */
+	/* A line without its newline is not complete yet. */
 	for (line = text; (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
 		take_line(task, line, mem);
@@ -88,7 +88,7 @@ bool task_file_was_told(const char *folder, const struct task_record *task)
 	struct error ignored;
 	size_t len;
 	char *text = file_read(path, RECORD_MAX, &len, &ignored);
-	/* First of all, if that was in its setup. */
+	/* The record comes first if the task was told to end during setup. */
 	bool out =
 		text && (text_starts(text, "told ") || strstr(text, "\ntold "));
 

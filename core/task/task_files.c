@@ -54,14 +54,15 @@ const struct task_record *task_files_lost(const struct task_list *tasks)
 	return NULL;
 }
 
-/* How likely it is that a task has ended the attempt; the highest counts. */
+/* How likely it is that a task has ended the attempt; the highest value
+ * counts. */
 enum blame {
 	BLAME_NONE,
-	BLAME_TOLD,    /* it was told to end */
-	BLAME_SIGTERM, /* that is how the others are ended, too */
+	BLAME_TOLD,    /* it was asked to end */
+	BLAME_SIGTERM, /* the signal that ends the other tasks, too */
 	BLAME_SIGNAL,
 	BLAME_EXIT,
-	BLAME_LOST, /* the others may have noticed, and failed for it */
+	BLAME_LOST, /* the others may have failed because of it */
 };
 
 static enum blame blame_of(const char *folder, const struct task_record *task)

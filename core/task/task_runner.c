@@ -28,10 +28,10 @@
 #include "core/trial/trial_watch.h"
 #include "core/spec/wrap.h"
 
-/* How often to look what has become of the others, in a run of few tasks: of
- * many each looks less often, as they share a file server. */
+/* How often to look at the other tasks.  With many tasks each looks less often,
+ * as they share a file server. */
 #define LOOK_MS 500
-/* And for the setup of its own node. */
+/* How often to look for the setup of its own node. */
 #define SETUP_LOOK_MS 200
 #define LIMIT_TEXT_MAX 32
 
@@ -40,27 +40,26 @@ struct task_runner {
 	struct arena *mem;
 	struct run_spec spec;
 	const struct task_place *task;
-	const char *attempt; /* its folder */
+	const char *attempt; /* folder of the attempt */
 	struct environment env;
 	struct log_writer *log;
-	struct run_spec watched;       /* as `watch` sees the trial */
-	struct trial_watch *watch;     /* NULL: it is never ended early */
-	int64_t watch_ms;              /* when to look again */
-	struct loop_event *wait_timer; /* for setup elsewhere */
+	struct run_spec watched;       /* the run as `watch` needs it */
+	struct trial_watch *watch;     /* NULL: no early end */
+	int64_t watch_ms;              /* time of the next look */
+	struct loop_event *wait_timer; /* while another task does the setup */
 	struct rlimit files;           /* RLIMIT_NOFILE */
 	struct task_parent parent;
 	struct task process; /* setup, or the program */
-	int status;          /* it ended with, as waitpid() gives it */
-	bool has_secrets;    /* for this one to remove */
-	size_t begun;        /* so many tasks, from the first, have begun */
-	bool told;           /* to end, by somebody else */
-	bool has_limit;      /* of time */
-	bool over_time;      /* all are to end, for that */
-	bool done;           /* the master has succeeded, or this is an attempt
-			      * of the past */
+	int status;          /* exit status as from waitpid() */
+	bool has_secrets;    /* secrets that this task must remove */
+	size_t begun;        /* the first tasks known to have begun */
+	bool told;           /* to end, by anybody */
+	bool has_limit;      /* a time limit */
+	bool over_time;      /* the time limit is over for all */
+	bool done; /* the master has succeeded, or a later attempt has begun */
 };
 
-/* One line, at once. */
+/* Appends one line in a single write. */
 static int add_record(struct task_runner *m, const char *line,
 		      struct error *err)
 {
@@ -79,7 +78,8 @@ static int add_record(struct task_runner *m, const char *line,
 
 /* ---- what it is told --------------------------------------------------- */
 
-/* The tasks are those of the specification; where they are, the place says. */
+/* Takes the hosts and ports of the tasks from `peers`; the specification has
+ * the tasks themselves. */
 static int join_peers(struct task_runner *m, struct error *err)
 {
 	const struct topology *peers = m->deps->peers;
@@ -109,7 +109,8 @@ static const char *home_folder(void)
 	return home ? home : user ? user->pw_dir : "/";
 }
 
-/* A trial has a folder of its own in the run's, and shares the rest. */
+/* Turns the specification into that of the trial, which has a folder of its own
+ * in the run's and shares everything else. */
 static int become_trial(struct task_runner *m, struct error *err)
 {
 	const struct run_spec run = m->spec;
@@ -163,8 +164,8 @@ static int set_secrets(struct task_runner *m, struct error *err)
 	return task_secrets_read(m->spec.home, &m->env, &m->has_secrets, err);
 }
 
-/* The first task removes the secrets once all have begun, and so have read
- * them, unless another attempt or another trial may have to. */
+/* Removes the secrets, in the first task, once all tasks have begun and thus
+ * read them, unless another attempt or trial may need them. */
 static void forget_secrets(struct task_runner *m)
 {
 	const struct restart *restart = &m->spec.restart;
@@ -218,7 +219,7 @@ static void process_ended(void *arg, int status)
 	loop_stop(m->parent.loop);
 }
 
-/* What runs, or the wait for it. */
+/* Ends the running process, or the wait for setup. */
 static void end(struct task_runner *m, int number)
 {
 	task_end(&m->process, number, m->spec.grace_s * 1000);
@@ -226,7 +227,8 @@ static void end(struct task_runner *m, int number)
 		loop_stop(m->parent.loop);
 }
 
-/* Once: who looks at how all have ended then knows that it is not to blame. */
+/* Records once that the task was told to end, so that it is not blamed for the
+ * end of the attempt. */
 static void note_told(struct task_runner *m, int number)
 {
 	struct error ignored;
@@ -256,8 +258,8 @@ static void hear(void *arg, int number, bool from_kernel)
 }
 
 /*
- * Has the master succeeded, or has another attempt begun?  Then a node that
- * was thought to be lost is back, and this one is nobody's any more.
+ * Ends this task if the master has succeeded or another attempt has begun.  In
+ * the latter case its node was thought to be lost, and is back.
  */
 static void look_around(struct task_runner *m)
 {
@@ -294,7 +296,7 @@ static void end_over_time(struct task_runner *m)
 	end(m, SIGTERM);
 }
 
-/* The first task tells the others. */
+/* Ends the run's time in the first task, and tells the others. */
 static void out_of_time(void *arg, uint32_t events)
 {
 	struct task_runner *m = arg;
@@ -330,7 +332,7 @@ static void look_at_time(struct task_runner *m)
 		end_over_time(m);
 }
 
-/* A trial that the others were better than at the same step is ended. */
+/* Ends a trial if the others were better at the same step. */
 static void look_at_trials(struct task_runner *m)
 {
 	char *path;
@@ -369,22 +371,22 @@ static void on_look(void *arg, uint32_t events)
 	forget_secrets(m);
 }
 
-/* Until the process has ended: its output, signals, and the others. */
+/* Handles output, signals and the other tasks until the process has ended. */
 static void attend(struct task_runner *m)
 {
 	struct error ignored;
 
-	/* Killed by us, if the loop can't go on. */
+	/* The status if the loop fails: we kill the process. */
 	m->status = SIGKILL;
 	loop_run(m->parent.loop, &ignored);
-	/* What it has started and left holds its pipes. */
+	/* Processes that it left behind still hold its pipes. */
 	process_end_children();
 	task_drain(&m->process);
 }
 
 /* ---- the run of a task ------------------------------------------------- */
 
-/* Whoever asked for that: nothing more is to be started. */
+/* Whether this task was asked to end and must not start anything more. */
 static bool is_to_end(struct task_runner *m)
 {
 	task_parent_hear(&m->parent);
@@ -437,7 +439,7 @@ static void stop_waiting(void *arg, uint32_t events)
 	loop_stop(m->parent.loop);
 }
 
-/* A while, or until this is to end. */
+/* Waits a while, or until this task is to end. */
 static int await_more(struct task_runner *m, struct error *err)
 {
 	int ret;
@@ -450,8 +452,8 @@ static int await_more(struct task_runner *m, struct error *err)
 	return ret;
 }
 
-/* While another task of this node does it.  One that has ended without that
- * leaves nobody to wait for. */
+/* Waits while another task of this node runs setup.  If that one has ended
+ * without success, there is nothing to wait for. */
 static int await_setup(struct task_runner *m, const struct task_place *who,
 		       const char *mark, struct error *err)
 {
@@ -470,7 +472,7 @@ static int await_setup(struct task_runner *m, const struct task_place *who,
 	return 0;
 }
 
-/* The first task on each node does it, and the others there wait for that. */
+/* Runs setup in the first task on each node; the others there wait for it. */
 static int set_up(struct task_runner *m, struct error *err)
 {
 	const char *mark =
@@ -485,11 +487,12 @@ static int set_up(struct task_runner *m, struct error *err)
 		return await_setup(m, first, mark, err);
 	if (run_setup(m, err) < 0)
 		return -1;
-	/* Else this task will end, as those see that wait for it. */
+	/* Without the mark, the waiting tasks see this one end. */
 	return is_to_end(m) ? 0 : make_mark(mark, err);
 }
 
-/* This program keeps its checkpoints, and streams its data. */
+/* Returns the command of the task, wrapped in this program, which saves its
+ * checkpoints and streams its data. */
 static struct strings command_of(struct task_runner *m)
 {
 	const struct strings plain =
@@ -523,8 +526,8 @@ static int note_start(struct task_runner *m, pid_t pid, struct error *err)
 			  err);
 }
 
-/* A failure of ours stands where the task's own would; one that was told to
- * end before it had begun ends as the others do. */
+/* Records a task that was not started.  Our failure counts as the task's; a
+ * task that was told to end before it began ends as the others do. */
 static void not_started(struct task_runner *m, const struct error *why)
 {
 	char *text = why ? mem_printf("jobrun: %s\n", why->text) : NULL;
@@ -561,7 +564,8 @@ static void run_task(struct task_runner *m)
 	attend(m);
 }
 
-/* Ends the log first: who reads that the task has ended finds it whole. */
+/* Closes the log before recording the end, so that readers of the record find
+ * the whole log. */
 static int put_end(struct task_runner *m, struct error *err)
 {
 	uint64_t lost = log_writer_lost(m->log);
@@ -582,18 +586,18 @@ static int finish(struct task_runner *m, struct error *err)
 {
 	if (put_end(m, err) < 0)
 		return -1;
-	/* It was ended because all is done, or was about to end itself. */
+	/* The task ended because all is done, or just before it was told so. */
 	if (m->deps->self != 0 && !m->done)
 		look_around(m);
-	/* One that is out of time before the others does not end these: each
-	 * has its grace. */
+	/* A task that ran out of time first does not end the others, which have
+	 * their own grace. */
 	if (m->done || m->over_time)
 		return 0;
 	return WIFSIGNALED(m->status) ? 128 + WTERMSIG(m->status)
 				      : WEXITSTATUS(m->status);
 }
 
-/* Only its master: that one's end is that of the trial. */
+/* Watches the trials in the master only, as its end is that of the trial. */
 static int watch_trials(struct task_runner *m, struct error *err)
 {
 	if (!m->deps->trial || m->deps->self != 0 ||

@@ -10,7 +10,7 @@
 #include "core/store/store.h"
 
 #define RESULT_MAX ((size_t)1 << 20)
-/* Each trial reads those of all others. */
+/* The most points kept of a trial, as each trial reads those of all others. */
 #define POINTS_MAX 1000
 
 void trial_result_done(struct trial_result *result)
@@ -23,7 +23,7 @@ static json_t *points_json(const struct trial_series *series)
 	size_t each = series->count / POINTS_MAX + 1;
 	json_t *out = json_array();
 
-	/* Counted from the end, which is what a trial is judged by. */
+	/* Points are counted from the end, as the last one judges a trial. */
 	for (size_t i = 0; i < series->count; i++)
 		if ((series->count - 1 - i) % each == 0)
 			json_array_append_new(
@@ -96,8 +96,9 @@ int trial_result_read(const char *attempt, struct trial_result *out,
 	return ret;
 }
 
-/* The folder of the last attempt at a trial, by that of the run: "…/trials/K/
- * attempts/N"; in `mem`.  NULL: it has not begun. */
+/* Returns the folder of the last attempt at a trial, "…/trials/K/attempts/N" in
+ * the folder of the run, allocated in `mem`; NULL if the trial has not
+ * begun. */
 static const char *trial_last_attempt(const char *run, int number,
 				      struct arena *mem)
 {

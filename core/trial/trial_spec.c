@@ -10,8 +10,8 @@
 
 #define VALUES_MAX ((size_t)64 << 20)
 
-/* The program's arguments, then its hyperparameters, then --job-dir with a
- * folder for each trial: as the service did. */
+/* Sets the command: the program's arguments, the hyperparameters, and --job-dir
+ * with a folder for each trial, as the service did. */
 static void set_command(struct run_spec *spec, const char *const *values,
 			struct arena *mem)
 {

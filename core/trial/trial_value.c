@@ -26,8 +26,8 @@ struct trial_reader {
 	struct metric_parser *parser;
 	struct metric_table *table;
 	struct log_reader *log;
-	int64_t until_ms; /* 0: a step takes as long as it takes */
-	bool cut;         /* and did not come to the end */
+	int64_t until_ms; /* 0: no limit */
+	bool cut;         /* the step ended at its limit */
 };
 
 void trial_series_done(struct trial_series *series)
@@ -52,7 +52,7 @@ void trial_series_add(struct trial_series *series, double value, int64_t step)
 	};
 }
 
-/* A number, or a text that is one. */
+/* Reads a number, or a string that is one. */
 static bool read_number(const json_t *value, double *out)
 {
 	const char *text = json_string_value(value);
@@ -150,14 +150,14 @@ static void add_line(void *arg, const struct log_line *line)
 	}
 }
 
-/* Until a slice is over: patterns may take their time.  Returns 1 if there is
- * more. */
+/* Reads the log until a slice of time is over, as patterns may take long.
+ * Returns 1 if there is more. */
 static int read_log(struct trial_reader *reader, bool ended, struct error *err)
 {
 	int64_t left_ms = reader->until_ms ? SLICE_MS : -1;
 
 	do {
-		/* What the last slice has left. */
+		/* Finish the lines that the last slice has left. */
 		if (!metric_table_settle(reader->table, left_ms))
 			return 1;
 		reader->cut = false;
@@ -192,7 +192,7 @@ static void from_log(struct trial_reader *reader, struct trial_series *out)
 	for (size_t i = 0; i < series->kept; i++)
 		trial_series_add(out, series->points[i].value,
 				 series->points[i].step);
-	/* The last counts, and may not be among those that are kept. */
+	/* The last value matters most, but the stride may have left it out. */
 	if ((series->count - 1) % series->stride)
 		trial_series_add(out, series->last.value, series->last.step);
 }
@@ -265,7 +265,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Up to a step; NaN if there is none so early. */
+/* Returns the mean up to a step, NaN if there is no value so early. */
 static double mean_up_to(const struct trial_series *series, int64_t step)
 {
 	double sum = 0;

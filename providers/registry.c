@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* In the order in which people see them, a line each. */
+/* The order in which users see them, one per line. */
 /* clang-format off */
 #define PROVIDERS(EACH) \
 	EACH(provider_local) \

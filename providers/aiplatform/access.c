@@ -11,14 +11,14 @@
 
 #define SERVICE "tpu.googleapis.com"
 #define ROLE "roles/ml.serviceAgent"
-/* Making an identity takes seconds. */
+/* How long the service may take to make an identity. */
 #define PATIENCE_S 120
 
-/* The answer of getConfig, in an arena. */
+/* The answer of getConfig; its strings are in an arena. */
 struct config {
-	const char *project; /* the user's */
-	const char *owner;   /* the project of the account: a number */
-	const char *account; /* that AI Platform uses TPUs with */
+	const char *project; /* the user's project */
+	const char *owner;   /* number of the project of `account` */
+	const char *account; /* the account AI Platform uses for TPUs */
 };
 
 static int read_config(const json_t *body, struct arena *mem,
@@ -35,7 +35,7 @@ static int read_config(const json_t *body, struct arena *mem,
 				 "AI Platform names no service account for "
 				 "TPUs in project '%s'",
 				 out->project);
-	/* It gets a role: nobody but a service may. */
+	/* The account will get a role, so it must be a service account. */
 	if (!strchr(out->account, '@') ||
 	    !text_ends(out->account, ".gserviceaccount.com"))
 		return error_set(err, ERROR_FAILED,
@@ -74,8 +74,9 @@ static struct iam_grant grant_of(const struct config *config, struct arena *mem)
 }
 
 /*
- * An identity can't be asked for.  But who has a role was there when it was
- * given, so both resources exist together.
+ * Looks up the account and whether it has its role.  The API cannot tell
+ * whether an identity exists, but an account must exist to get a role; so both
+ * resources exist together.
  */
 static int look(void *ctx, const struct resource *want, struct arena *mem,
 		struct config *config, bool *granted, struct error *err)
@@ -116,7 +117,7 @@ static json_t *url_of(enum google_service service, const char *path)
 	return out;
 }
 
-/* Reads either of them; `outputs` (new) are what is known of it. */
+/* Reads one of the two resources; `outputs` (new) is what is known of it. */
 static int read_as(void *ctx, const struct resource *want,
 		   json_t *(*outputs)(const struct config *config,
 				      struct arena *mem),
@@ -168,7 +169,7 @@ static int identity_read(void *ctx, const struct resource *want,
 	return read_as(ctx, want, identity_outputs, found, err);
 }
 
-/* Doing it twice is as doing it once. */
+/* Making the identity again has no effect. */
 static int identity_create(void *ctx, const struct resource *want,
 			   struct error *err)
 {
@@ -267,7 +268,8 @@ void access_desire(const struct job *job, struct resources *out)
 	struct resource *binding =
 		add(job, &kind_iam_binding, ROLE, "role", out);
 
-	/* The rest of a policy is others', and decided when it is written. */
+	/* The rest of the policy belongs to others and is read when the policy
+	 * is written. */
 	json_put(identity->request, "body", json_object());
 	resource_needs(out, binding, identity);
 }

@@ -22,7 +22,7 @@
 static void filter(const char *job_id, const char *label, struct buf *out)
 {
 	(void)label;
-	/* Labels can't be asked for there. */
+	/* The service cannot search by labels. */
 	if (job_id)
 		buf_printf(out, "jobId:%s*", job_id);
 }
@@ -39,7 +39,7 @@ static void read_state(const json_t *body, struct arena *mem,
 	const char *error = json_get_text(body, "errorMessage", NULL);
 	long long position = managed_int64(body, "jobPosition", 0);
 
-	/* An unspecified state is not an end. */
+	/* An unspecified state does not mean that the job has ended. */
 	if (run_state_parse(json_get_text(body, "state", ""), &out->state) < 0)
 		out->state = RUN_QUEUED;
 	if (error && *error)
@@ -56,7 +56,7 @@ static const json_t *trials(const json_t *body)
 			       "trials");
 }
 
-/* HyperparameterOutput. */
+/* Reads a HyperparameterOutput. */
 static void read_trial(const json_t *trial, struct arena *mem,
 		       struct trial_record *out)
 {
@@ -73,7 +73,7 @@ static void read_trial(const json_t *trial, struct arena *mem,
 		out->parameters = arena_strdup(mem, text);
 		free(text);
 	}
-	/* While it runs: the newest. */
+	/* A running trial has no final metric, so take the newest. */
 	if (!metric && json_array_size(all))
 		metric = json_array_get(all, json_array_size(all) - 1);
 	if (metric) {
@@ -94,7 +94,8 @@ static json_t *properties(const json_t *body)
 	return input ? json_deep_copy(input) : json_object();
 }
 
-/* Jobs can't be deleted: without our labels it is nobody's. */
+/* Removes our labels, since jobs cannot be deleted: nothing then connects it
+ * with a job here. */
 static int forget(struct managed *managed, const char *name, const json_t *body,
 		  struct error *err)
 {
@@ -163,7 +164,7 @@ static const struct managed_service service = {
 
 /* ---- what a job wants -------------------------------------------------- */
 
-/* For the reason that explain gives, too. */
+/* Notes a missing field with the reason that `explain` gives, too. */
 static void miss(struct resources *out, const char *path)
 {
 	bool impossible;
@@ -205,7 +206,7 @@ static void look_for_missing(const struct job *job,
 		miss(out, "jobrun.secrets");
 }
 
-/* The body (new), and what is uploaded before it. */
+/* Returns the body (new), and adds the uploads that must precede it. */
 static json_t *body_of(const struct job *job, struct resources *out,
 		       struct error *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * AI Platform Training, and whoever else sets TF_CONFIG: TensorFlow's own
+ * AI Platform Training, and other systems that set TF_CONFIG: TensorFlow's own
  * contract (tensorflow.org, "Multi-worker training with Keras"), `gcloud
- * ai-platform local train`, Kubeflow.  TPU_CONFIG names a TPU node; where it
- * is has to be asked of the TPU API, by whoever can wait for it.
+ * ai-platform local train`, Kubeflow.  TPU_CONFIG names a TPU node; callers
+ * that can wait ask the TPU API for its address.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static json_t *read_json(const struct surroundings *at, const char *name,
 	return value;
 }
 
-/* On the service `job` is a text that holds JSON; gcloud's is JSON itself. */
+/* Reads `job`: a string with JSON from the service, JSON itself from gcloud. */
 static void read_job(const json_t *config, struct arena *mem,
 		     struct topology *out)
 {
@@ -96,7 +96,7 @@ static int read_tpu_config(const struct surroundings *at, struct arena *mem,
 	return 0;
 }
 
-/* What the job asked for, until the TPU itself says what it is. */
+/* Takes the slice that the job asked for, until the TPU itself is known. */
 static void read_slice(const struct surroundings *at, struct arena *mem,
 		       struct topology *out)
 {

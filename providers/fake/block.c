@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fields of `jobrun: fake:`.  Fields that say how the world behaves are no
- * part of the job's digest: with the trouble taken out of the file, it is still
+ * The fields of `jobrun: fake:`.  Fields that control the world's behaviour are
+ * not in the job's digest: with the trouble taken out of the file, it is still
  * the same job.
  */
 #include <string.h>

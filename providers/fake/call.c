@@ -48,7 +48,8 @@ const char *fake_place(const struct job *job, struct arena *mem)
 	return out;
 }
 
-/* Returns new, or NULL: there is no world. */
+/* Returns the folder of the world as a new string, or NULL if there is no
+ * world. */
 static char *world_folder(const struct fake *fake, const struct resource *it,
 			  const struct fake_block *block)
 {
@@ -80,7 +81,7 @@ static enum trouble_how trouble_now(const struct fake_block *block,
 	return TROUBLE_NONE;
 }
 
-/* Without a job file, the world says how calls fail. */
+/* Reads from the world how calls fail when there is no job file. */
 static int trouble_without_file(struct world *world, const char *job,
 				struct trouble_tally *tally,
 				enum trouble_how *how, struct error *err)
@@ -103,7 +104,7 @@ static int trouble_without_file(struct world *world, const char *job,
 	return ret;
 }
 
-/* Somebody else removes or changes what goes by that name. */
+/* Removes or changes the object with that name, as somebody else would. */
 static int meddle_with(struct world *world, const char *kind, const char *name,
 		       const struct meddling *meddling, struct error *err)
 {
@@ -176,7 +177,8 @@ static int trouble_error(enum trouble_how how, struct error *err)
 	}
 }
 
-/* Does it, unless it is to fail before that, and logs what came of it. */
+/* Carries out the call, unless it must fail before that, and logs the
+ * result. */
 static int do_and_log(struct fake_task *task, enum fake_call call,
 		      const struct resource *it, world_effect *effect,
 		      enum trouble_how how, struct error *err)
@@ -197,7 +199,7 @@ static int do_and_log(struct fake_task *task, enum fake_call call,
 	return ret;
 }
 
-/* In the world, under its lock. */
+/* Carries out a call in the world, whose lock is held. */
 static int act(struct fake_task *task, enum fake_call call,
 	       const struct resource *it, world_effect *effect,
 	       struct error *err)
@@ -238,7 +240,7 @@ int fake_perform(void *ctx, enum fake_call call, const struct resource *it,
 	pause_ms(task->block->call_time);
 	folder = world_folder(ctx, it, task->block);
 	if (!folder && call == FAKE_READ)
-		return 0; /* nothing is remembered, so nothing exists */
+		return 0; /* nothing is remembered: nothing exists */
 	if (!folder)
 		return error_set(err, ERROR_INVALID,
 				 "it has no world to be in: set "

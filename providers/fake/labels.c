@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The labels of things and runs, and finding them by these. */
+/* The labels of things and runs, and the search by labels. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -72,7 +72,7 @@ int fake_list(void *ctx, const struct kind *kind, const char *place,
 	struct world *world;
 	int ret;
 
-	/* To look at a world makes none. */
+	/* Looking at a world must not create it. */
 	if (!folder || (access(folder, F_OK) < 0 && errno == ENOENT))
 		return 0;
 	world = world_enter(folder, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs: nothing runs, the clock alone says how far they are. */
+/* Runs: no program runs, only the clock decides how far they are. */
 #include "core/base/clock.h"
 #include "providers/fake/call.h"
 
@@ -91,7 +91,7 @@ static int run_create_effect(struct fake_task *task, const struct resource *it,
 	status_of(run, &last);
 	json_decref(run);
 	same = job_was_run(it->job, last.digest.hex, last.digest2.hex);
-	/* Newer than what was planned on: an earlier try got this far. */
+	/* A run newer than the plan was left by an earlier try. */
 	if (same && (last.attempt > it->run.attempt ||
 		     !run_state_is_final(last.state))) {
 		task->result = "adopted";
@@ -126,7 +126,7 @@ static int run_wait_effect(struct fake_task *task, const struct resource *it,
 
 	if (fake_get(task, it, &run, err) < 0)
 		return -1;
-	/* Gone is over too: reading it says so. */
+	/* A run that is gone is over, too; reading it reports that. */
 	*task->state = !run || run_state_is_final(state_of(run)) ? WAIT_DONE
 								 : WAIT_PENDING;
 	task->result = *task->state == WAIT_DONE ? "ended" : "pending";

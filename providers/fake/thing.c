@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Things: they exist or they do not, and have a color and a size. */
+/* Things: they either exist or not, and have a color and a size. */
 #include "core/base/clock.h"
 #include "providers/fake/call.h"
 
@@ -22,7 +22,7 @@ static int thing_put(struct fake_task *task, const struct resource *it,
 
 	fake_label(value, it);
 	json_put_int(value, "createTimeMs", time_now_ms());
-	/* Keep the request, not what we know besides. */
+	/* Store only the request, not other properties we know. */
 	json_put(value, "properties",
 		 json_deep_copy(json_object_get(it->request, "body")));
 	ret = fake_log_request(task, it, err);
@@ -34,8 +34,8 @@ static int thing_put(struct fake_task *task, const struct resource *it,
 	return ret;
 }
 
-/* An address that follows from the name and changes when the thing is made
- * anew in another size. */
+/* Returns an address that depends on the name, and changes when the thing is
+ * replaced by one of another size. */
 static json_t *outputs_of(const struct resource *it, const json_t *value)
 {
 	long long size =
@@ -71,7 +71,7 @@ int fake_read_effect(struct fake_task *task, const struct resource *it,
 	if (fake_get(task, it, &value, err) < 0)
 		return -1;
 	task->result = value ? "found" : "absent";
-	/* The second answer of two is the one that counts. */
+	/* If two calls answered, the second answer counts. */
 	json_decref(task->found->properties);
 	json_decref(task->found->outputs);
 	task->found->exists = value;

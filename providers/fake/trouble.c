@@ -63,7 +63,7 @@ bool selector_takes(const struct selector *at,
 	return n >= at->first && n <= at->last;
 }
 
-/* "3", "1-3" or "*". */
+/* Parses "3", "1-3" or "*". */
 static int range_parse(char *text, struct selector *at, struct error *err)
 {
 	char *dash = strchr(text, '-');
@@ -96,7 +96,7 @@ static int which_parse(char *text, struct selector *at, struct error *err)
 	return hash ? range_parse(hash, at, err) : 0;
 }
 
-/* "CALL:WHICH:": returns what is behind it, in `copy`, or NULL. */
+/* Parses "CALL:WHICH:", using `copy`; returns the text after it, or NULL. */
 static char *selector_parse(const char *text, char *copy, size_t size,
 			    struct selector *at, struct error *err)
 {

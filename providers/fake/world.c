@@ -124,7 +124,8 @@ static int append(struct world *world, const char *name, struct buf *line,
 	return ret;
 }
 
-/* The name in "KIND.NAME.json".  Returns new, or NULL: it is another file. */
+/* Returns the name in "KIND.NAME.json" as a new string, or NULL for other
+ * files. */
 static char *name_of(const char *file, const char *kind)
 {
 	size_t n = strlen(file), skip = strlen(kind) + 1;
@@ -202,7 +203,7 @@ int world_log_request(struct world *world, const json_t *line,
 	return ret;
 }
 
-/* Cuts the next word off a line. */
+/* Cuts the next word off the line. */
 static const char *word(char **rest)
 {
 	const char *start = *rest;

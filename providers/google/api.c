@@ -11,7 +11,7 @@
 #include "providers/google/auth/credentials.h"
 #include "providers/google/auth/credentials_kind.h"
 
-/* A server that never ends a list is broken. */
+/* A server that sends more pages than this is broken. */
 #define PAGES_MAX 10000
 #define HEADERS_MAX 8
 
@@ -59,7 +59,7 @@ static int read_body(const struct http_response *response, const char *url,
 	return answer->body ? 0 : -1;
 }
 
-/* `*refused`: the token was, and another may do. */
+/* Sets `*refused` if only the token was refused, so that another may do. */
 static int send_once(struct google *google, const struct http_request *request,
 		     struct http_response *response, bool *refused,
 		     struct error *err)

@@ -12,7 +12,7 @@
 #include "providers/google/operation.h"
 #include "providers/google/request_id.h"
 
-/* From one look at an operation to the next, growing. */
+/* The longest pause between looks at an operation; pauses grow. */
 #define PAUSE_MAX_MS 5000
 #define OPERATION_MAX_MS (10 * 60 * 1000)
 
@@ -47,7 +47,8 @@ int compute_get(struct google *google, const char *path, json_t **out,
 	return ret;
 }
 
-/* ".../zones/Z" or ".../global" of what is in it; returns new. */
+/* Returns the collection of operations for a path, ".../zones/Z" or
+ * ".../global", as a new string. */
 static char *operations_of(const char *path)
 {
 	const char *zone = strstr(path, "/zones/");
@@ -77,7 +78,8 @@ static int wait_operation(struct google *google, const char *path,
 			  NULL);
 		ret = operation_look(google, SERVICE_COMPUTE, NULL, whole,
 				     &answer, &now, err);
-		/* It was forgotten: the thing itself tells. */
+		/* The operation was forgotten, so look at the resource
+		 * itself. */
 		if (ret < 0 && answer.status == 404) {
 			done = true;
 			ret = 0;

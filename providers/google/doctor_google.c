@@ -46,7 +46,7 @@ static void look_for_place(struct google *google, struct checks *all,
 		  "set trainingInput.region in the file");
 }
 
-/* True if a token was given. */
+/* Checks the token; returns true if there is one. */
 static bool look_for_token(struct google *google, struct checks *all)
 {
 	struct buf token = { 0 };
@@ -56,7 +56,8 @@ static bool look_for_token(struct google *google, struct checks *all)
 
 	who = google_credentials(google, &err);
 	if (!who) {
-		/* None at all is no fault; one that can't be read is. */
+		/* Having no credentials is fine; unreadable credentials are
+		 * not. */
 		if (getenv("GOOGLE_APPLICATION_CREDENTIALS"))
 			checks_fail(all, GROUP, "credentials", &err);
 		else
@@ -93,7 +94,8 @@ static void start_reach(struct http *http, enum google_service service,
 	reach->call = http_start(http, &reach->request);
 }
 
-/* Any answer will do: what is asked for is not there. */
+/* Checks that the service answers.  Any answer will do, as the requested object
+ * does not exist. */
 static void end_reach(struct reach *reach, enum google_service service,
 		      struct checks *all)
 {

@@ -10,7 +10,7 @@
 
 struct google {
 	struct http *http;
-	pthread_mutex_t lock; /* of `who` */
+	pthread_mutex_t lock; /* protects `who` */
 	struct credentials *who;
 	struct request_ids *ids;
 };

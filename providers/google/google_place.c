@@ -46,7 +46,7 @@ static void take_property(struct place_value *to, const char *section,
 	take(to, &value, mem);
 }
 
-/* "us-central1-b" is in us-central1. */
+/* Derives the region from a zone: "us-central1-b" is in us-central1. */
 static void take_region_of_zone(struct google_place *place, struct arena *mem)
 {
 	const char *zone = place->zone.text;
@@ -67,7 +67,7 @@ static void take_metadata(struct place_value *to, struct http *http,
 
 	if (to->text || metadata_get(http, path, mem, &value.text, &err) < 0)
 		return;
-	/* Zones are "projects/N/zones/Z" there. */
+	/* The metadata server gives zones as "projects/N/zones/Z". */
 	if (value.text)
 		value.text = path_base(value.text);
 	take(to, &value, mem);
@@ -112,7 +112,7 @@ void place_find(struct google *google, const struct google_place *file,
 const char *place_project(struct google *google, const char *where,
 			  struct arena *mem)
 {
-	/* Nobody needs to know one. */
+	/* The zone is not needed here. */
 	const struct google_place flags = { .zone = { "-", "" } };
 	struct google_place place;
 

@@ -6,8 +6,8 @@
 #include "core/base/json.h"
 #include "providers/google/api.h"
 
-/* The oldest version that shows conditions: reading an older one and writing
- * it back would drop them. */
+/* The oldest version of policies with conditions: reading an older one and
+ * writing it back would drop them. */
 #define POLICY_VERSION 3
 #define TRIES 8
 
@@ -19,8 +19,8 @@ static int call(struct google *google, const struct iam_grant *grant,
 	struct api_request request = { .service = SERVICE_RESOURCEMANAGER,
 				       .method = "POST",
 				       .body = body,
-				       /* Repeatable, as the policy carries an
-				        * etag. */
+				       /* The request is repeatable, as the
+				        * policy has an etag. */
 				       .repeatable = true };
 	int ret;
 
@@ -57,7 +57,7 @@ static bool has_member(const json_t *binding, const char *member)
 	return false;
 }
 
-/* One with a condition holds only sometimes. */
+/* Whether a binding always holds, which one with a condition does not. */
 static bool is_plain(const json_t *binding, const char *role)
 {
 	return !json_object_get(binding, "condition") &&
@@ -78,7 +78,7 @@ static bool holds(const json_t *policy, const struct iam_grant *grant)
 	return false;
 }
 
-/* All else stays as it was read. */
+/* Adds the grant; everything else stays as it was read. */
 static void add(json_t *policy, const struct iam_grant *grant)
 {
 	json_t *bindings = json_object_get(policy, "bindings");
@@ -116,7 +116,7 @@ int iam_is_granted(struct google *google, const struct iam_grant *grant,
 	return ret;
 }
 
-/* 1: somebody else has written it meanwhile. */
+/* Writes the policy; returns 1 if somebody else has written it since. */
 static int set(struct google *google, const struct iam_grant *grant,
 	       json_t *policy, struct error *err)
 {
@@ -138,7 +138,7 @@ static int set(struct google *google, const struct iam_grant *grant,
 				grant->project, grant->role, grant->member);
 	if (ret < 0 && answer.status == 409)
 		ret = 1;
-	/* One that was made a moment ago is not known everywhere. */
+	/* An account created a moment ago is not known everywhere yet. */
 	if (ret < 0 && answer.status == 400 &&
 	    strstr(err->text, "does not exist"))
 		err->code = ERROR_TRY_AGAIN;

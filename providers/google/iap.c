@@ -23,11 +23,11 @@
 
 #define DATA_MAX 16384
 #define DATA_HEADER 6
-/* Acknowledge so many bytes at once, as Google's own client does; and after so
- * long a silence the rest. */
+/* Acknowledge after this many bytes, as Google's own client does, and the rest
+ * after this long a silence. */
 #define ACK_EVERY (2 * DATA_MAX)
 #define ACK_AFTER_MS 2000
-/* Sent, and not acknowledged: more is not taken from our side. */
+/* How much sent data may be unconfirmed before no more input is read. */
 #define UNCONFIRMED_MAX ((size_t)4 << 20)
 #define OPEN_MS 20000
 /* ssh gives up a silent connection after ten seconds. */
@@ -47,14 +47,14 @@ struct tunnel {
 	const struct iap_target *target;
 	int in, out;
 	struct websocket *ws; /* NULL: none at the moment */
-	bool open;            /* the relay has said so */
+	bool open;            /* the relay has confirmed it */
 	bool in_ended;
 	bool over;         /* the VM has closed it */
-	struct buf sid;    /* "": never connected yet */
-	uint64_t received; /* bytes of the VM, in all */
-	uint64_t acked;    /* of these */
+	struct buf sid;    /* empty before the first connection */
+	uint64_t received; /* total bytes from the VM */
+	uint64_t acked;    /* bytes of `received` we acknowledged */
 	uint64_t confirmed;
-	struct buf unconfirmed; /* what we sent from there on */
+	struct buf unconfirmed; /* bytes sent after `confirmed` */
 };
 
 /* ---- names --------------------------------------------------------------- */
@@ -65,7 +65,8 @@ char *iap_host(const struct iap_target *target)
 			  target->project);
 }
 
-/* Names of Google's, which go through a shell: see ssh_config(5). */
+/* Whether a name, which goes through a shell, is as Google's are: see
+ * ssh_config(5). */
 static bool is_plain(const char *text)
 {
 	return *text &&
@@ -95,7 +96,7 @@ int iap_host_parse(const char *host, struct arena *mem, struct iap_target *out,
 
 /* ---- connecting ---------------------------------------------------------- */
 
-/* Moved as gcloud's other services are. */
+/* Adds the relay's address, which gcloud's configuration can change. */
 static void add_relay(const char *what, struct buf *out)
 {
 	struct arena *mem = arena_new();
@@ -145,7 +146,8 @@ static int open_with_token(struct tunnel *t, const char *url, long *status,
 		secret_done(&token);
 		return -1;
 	}
-	/* All at once: growing would leave copies behind. */
+	/* Reserve the whole size, as growing would leave copies of the token
+	 * behind. */
 	buf_reserve(&header, token.len + 32);
 	buf_printf(&header, "Authorization: Bearer %s", token.data);
 	headers[1] = header.data;
@@ -165,7 +167,7 @@ static int connect_relay(struct tunnel *t, struct error *err)
 
 	make_url(t, &url);
 	ret = open_with_token(t, url.data, &status, err);
-	/* Another token may be better. */
+	/* A new token may be accepted. */
 	if (ret < 0 && status == 401)
 		ret = open_with_token(t, url.data, &status, err);
 	if (ret < 0 && status / 100 == 4)
@@ -296,7 +298,7 @@ static int take_message(struct tunnel *t, const unsigned char *data, size_t len,
 	if (tag == TAG_CONNECTED || tag == TAG_RECONNECTED)
 		return take_opened(t, (enum tag)tag, data + 2, len - 2, err);
 	if (tag != TAG_DATA && tag != TAG_ACK)
-		return 0; /* of a later version */
+		return 0; /* a tag of a later version */
 	if (!t->open)
 		return nonsense(err, "data before there is a connection");
 	if (tag == TAG_ACK)
@@ -308,7 +310,7 @@ static int take_message(struct tunnel *t, const unsigned char *data, size_t len,
 			 err);
 }
 
-/* Close codes that another try would not mend. */
+/* Reports a close code after which another try would fail, too. */
 static int take_close(struct tunnel *t, struct error *err)
 {
 	int code = websocket_close_code(t->ws);
@@ -318,7 +320,7 @@ static int take_close(struct tunnel *t, struct error *err)
 		t->over = true;
 		return 0;
 	}
-	/* 1001 and the like are the connection's own. */
+	/* Codes below 4000, such as 1001, are about the connection only. */
 	if (code < 4000)
 		return error_set(err, ERROR_UNREACHABLE,
 				 "Identity-Aware Proxy has closed the "
@@ -380,8 +382,8 @@ static bool wants_input(const struct tunnel *t)
 	       t->unconfirmed.len < UNCONFIRMED_MAX;
 }
 
-/* Waits for either side.  Where the relay must answer, and does not until then,
- * it is as good as gone. */
+/* Waits for either side.  A relay that must answer, and has not at `until_ms`,
+ * counts as lost. */
 static int turn(struct tunnel *t, int64_t until_ms, struct error *err)
 {
 	struct pollfd fds[] = {
@@ -410,13 +412,13 @@ static int turn(struct tunnel *t, int64_t until_ms, struct error *err)
 	return n > 0 && fds[1].revents ? read_in(t, err) : 0;
 }
 
-/* As long as the connection lasts; what was begun is sent. */
+/* Serves one connection until it ends; frames begun are sent completely. */
 static int serve(struct tunnel *t, struct error *err)
 {
 	int64_t until_ms = time_monotonic_ms() + OPEN_MS;
 
 	for (;;) {
-		/* Something may have come with the handshake. */
+		/* Data may have come together with the handshake. */
 		if (receive(t, err) < 0)
 			return -1;
 		if (t->over || (t->in_ended && !websocket_pending(t->ws)))
@@ -441,7 +443,8 @@ static int run(struct tunnel *t, struct error *err)
 
 		if (connect_relay(t, &why) == 0 && serve(t, &why) == 0)
 			return 0;
-		/* One that was there has all its time again. */
+		/* After a connection that worked, the whole time to reconnect
+		 * is available again. */
 		if (t->open) {
 			until_ms = time_monotonic_ms() + RECONNECT_FOR_MS;
 			pause = PAUSE_MS;
@@ -470,6 +473,6 @@ int iap_tunnel(struct google *google, const struct iap_target *target, int in,
 	disconnect(&t);
 	buf_done(&t.sid);
 	buf_done(&t.unconfirmed);
-	/* A reader that has stopped has all that it wanted. */
+	/* A reader that has gone has all that it wanted. */
 	return ret < 0 && err->code == ERROR_INTERRUPTED ? 0 : ret;
 }

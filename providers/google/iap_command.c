@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ssh's way to a VM that only Identity-Aware Proxy reaches: standard input and
- * output are the connection; not for users. */
+/* The connection of ssh to a VM that only Identity-Aware Proxy reaches, on
+ * standard input and output; not for users. */
 #include "providers/google/iap_command.h"
 
 #include <unistd.h>

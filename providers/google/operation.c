@@ -9,7 +9,7 @@
 #include "core/base/clock.h"
 #include "core/base/json.h"
 
-/* As gcloud does: longer and longer. */
+/* Pauses between looks grow as gcloud's do. */
 #define FIRST_LOOK_MS 1000
 #define LAST_LOOK_MS 10000
 

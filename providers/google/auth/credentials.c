@@ -16,9 +16,10 @@
 #include "providers/google/base/metadata.h"
 
 #define FILE_SIZE_MAX 65536
-/* As google-auth-library-python's REFRESH_THRESHOLD. */
+/* The same as REFRESH_THRESHOLD of google-auth-library-python. */
 #define REFRESH_BEFORE_MS ((3 * 60 + 45) * 1000)
-/* A token that is about to end is better than none, if it still holds. */
+/* If renewing fails, the old token is used while it lasts at least this
+ * long. */
 #define USABLE_BEFORE_MS 10000
 
 struct credentials {
@@ -28,7 +29,7 @@ struct credentials {
 	char *text;
 	char *project;
 	char *quota_project;
-	pthread_mutex_t lock; /* of the token */
+	pthread_mutex_t lock; /* protects the token */
 	struct token token;
 };
 
@@ -103,7 +104,7 @@ static struct credentials *make(struct http *http,
 	return who;
 }
 
-/* `from` is where people are told that it comes from. */
+/* Reads credentials.  `from` is the source as shown to users. */
 static struct credentials *read_text(struct http *http, const char *text,
 				     size_t len, const char *name,
 				     const char *from, struct error *err)
@@ -114,7 +115,8 @@ static struct credentials *read_text(struct http *http, const char *text,
 	json_t *file;
 	void *data;
 
-	/* Its error could repeat a piece of the file. */
+	/* Jansson's message could repeat a piece of the file, so it is not
+	 * used. */
 	file = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
 	if (!json_is_object(file)) {
 		error_set(err, ERROR_DENIED,
@@ -163,7 +165,7 @@ static struct credentials *read_file(struct http *http, const char *path,
 	return who;
 }
 
-/* The variables that hold a token. */
+/* The environment variables that hold a token. */
 static const char *const token_names[] = {
 	"CLOUDSDK_AUTH_ACCESS_TOKEN",
 	"GOOGLE_OAUTH_ACCESS_TOKEN",

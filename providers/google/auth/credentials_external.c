@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Workload identity federation: a token of somebody else's (a file, a URL, or
- * GitHub Actions' OpenID Connect) is exchanged for one of Google's (RFC 8693),
- * and that, if the file says so, for one of a service account.
+ * Workload identity federation: the token of another provider (in a file, at a
+ * URL, or GitHub Actions' OpenID Connect) is exchanged for one of Google's (RFC
+ * 8693) and, if the file says so, that one for a service account's.
  *
  * GitHub: a `credential_source` of {"environment_id": "github1"} takes the
  * token that ACTIONS_ID_TOKEN_REQUEST_URL and _TOKEN give a workflow with
@@ -41,8 +41,8 @@ struct external {
 	long lifetime_s;
 	enum source source;
 	char *where;      /* the file or URL */
-	json_t *headers;  /* of the URL, or NULL */
-	char *field_name; /* of JSON; NULL: the token is all there is */
+	json_t *headers;  /* headers for the URL, or NULL */
+	char *field_name; /* in JSON; NULL: the text is the token */
 };
 
 static void free_external(void *data)
@@ -91,8 +91,8 @@ static int read_source(struct external *external, const json_t *source,
 		external->field_name = mem_strdup("value");
 		return 0;
 	}
-	/* To run a program that a file names, or to sign for another cloud,
-	 * would make this file more than a credential. */
+	/* A file that starts programs or signs for another cloud would be more
+	 * than a credential. */
 	if (*environment || json_object_get(source, "executable") ||
 	    json_object_get(source, "certificate"))
 		return error_set(err, ERROR_DENIED,
@@ -139,7 +139,7 @@ static void *read_external(const json_t *file, const char *name,
 	return external;
 }
 
-/* Takes the token out of what a file or a URL holds. */
+/* Takes the token out of the contents of a file or URL. */
 static int take_subject(const struct external *external, const char *text,
 			size_t len, const char *from, struct buf *out,
 			struct error *err)
@@ -232,7 +232,7 @@ static int ask_github(const struct external *external, struct http *http,
 				 "GitHub gives this workflow no identity: it "
 				 "needs 'permissions: id-token: write' "
 				 "(ACTIONS_ID_TOKEN_REQUEST_URL is not set)");
-	/* The audience that pools expect by default. */
+	/* Identity pools expect this audience by default. */
 	audience = mem_printf(
 		"%s%s", text_starts(external->audience, "//") ? "https:" : "",
 		external->audience);

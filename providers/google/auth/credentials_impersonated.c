@@ -43,7 +43,7 @@ static void *read_impersonated(const json_t *file, const char *name,
 	one->delegates = json_incref(json_object_get(file, "delegates"));
 	if (!one->url)
 		goto fail;
-	/* One in another would have no end. */
+	/* An impersonated source could go on without end. */
 	if (!strcmp(type, credentials_impersonated.type)) {
 		error_set(err, ERROR_DENIED,
 			  "'%s': the source of impersonation is impersonated "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The service account of the machine that we run on. */
+/* The service account of the machine we run on. */
 #include "providers/google/auth/credentials_kind.h"
 #include "providers/google/base/metadata.h"
 

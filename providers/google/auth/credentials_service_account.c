@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A service account's key: a token for a signed statement (RFC 7523). */
+/* The key of a service account: a signed statement gives a token (RFC 7523). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A person who has logged in: a refresh token.  A login through a company's
- * identity provider (external_account_authorized_user) has another endpoint,
- * which wants the client's secret in a header.
+ * A user who has logged in: a refresh token.  For a login through a company's
+ * identity provider (external_account_authorized_user) another endpoint is
+ * used, which takes the client's secret in a header.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "core/base/base64.h"
 #include "core/base/library.h"
 
-/* OpenSSL's own limit for RSA is 16384 bits. */
+/* The size of a signature: OpenSSL limits RSA keys to 16384 bits. */
 #define SIGNATURE_MAX 2048
 
 static struct {
@@ -43,7 +43,7 @@ static const struct library_symbol symbols[] = {
 	{ NULL, NULL },
 };
 
-/* Without it OpenSSL asks on the terminal. */
+/* Refuses to ask for a password, as OpenSSL would on the terminal. */
 static int no_password(char *out, int size, int writing, void *arg)
 {
 	(void)out;
@@ -61,7 +61,7 @@ static EVP_PKEY *read_key(const char *pem)
 	if (bio)
 		key = crypto.read_key(bio, NULL, no_password, NULL);
 	crypto.bio_free(bio);
-	/* OpenSSL's message may hold pieces of the key. */
+	/* OpenSSL's messages may contain pieces of the key. */
 	crypto.clear_error();
 	if (key && crypto.key_id(key) != EVP_PKEY_RSA) {
 		crypto.key_free(key);

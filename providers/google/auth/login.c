@@ -14,8 +14,8 @@
 
 #define KEY_MAX (16 << 10)
 
-/* A public key as OpenSSH writes it: "TYPE BASE64 COMMENT", where the base 64
- * says the type again.  No secret has that form. */
+/* Whether the text is a public key of OpenSSH, "TYPE BASE64 COMMENT", where the
+ * base 64 repeats the type.  No private key has this form. */
 static bool is_public_key(const char *text)
 {
 	static const char *const types[] = { "ssh-", "ecdsa-sha2-", "sk-ssh-",
@@ -50,7 +50,7 @@ static char *read_key(const char *root, const char *path)
 	text[strcspn(text, "\r\n")] = '\0';
 	if (is_public_key(text))
 		return text;
-	/* It may be the private one. */
+	/* Any other text could be a private key, so wipe it. */
 	explicit_bzero(text, len);
 	free(text);
 	return NULL;

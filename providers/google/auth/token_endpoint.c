@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asking for access tokens: OAuth endpoints, and iamcredentials. */
+/* Requests for access tokens, to OAuth endpoints and to iamcredentials. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,11 +12,11 @@
 #include "providers/google/auth/credentials.h"
 #include "providers/google/auth/credentials_kind.h"
 
-/* A run of a secret as long as this in a message is no coincidence. */
+/* A message that contains this many characters of a secret repeats it. */
 #define ECHO_LEN 16
 #define TOKEN_MAX 16384
 
-/* 3 tries in all, 1 s ×2: as google-auth-library-python. */
+/* 3 tries in all, from 1 s doubling, as google-auth-library-python. */
 static const struct retry_policy policy = {
 	.first_ms = 1000,
 	.max_ms = 4000,
@@ -37,7 +37,7 @@ void secret_free(char *text)
 	free(text);
 }
 
-/* Does `text` repeat a part of the secret? */
+/* Whether `text` repeats a part of the secret. */
 static bool secret_echoed(const char *text, const char *secret)
 {
 	size_t len = strlen(secret), i;
@@ -50,7 +50,8 @@ static bool secret_echoed(const char *text, const char *secret)
 	return false;
 }
 
-/* {"error": "invalid_grant"}: some are passing troubles with a 400. */
+/* Judges an answer: some 400s, such as {"error": "server_error"}, are
+ * temporary. */
 static enum retry_verdict judge(const struct http_response *response)
 {
 	static const char *const passing[] = {
@@ -79,7 +80,7 @@ static long long seconds_of(const json_t *body)
 {
 	const json_t *value = json_object_get(body, "expires_in");
 
-	/* Some of Google's endpoints give a text. */
+	/* Some of Google's endpoints write the number as a string. */
 	if (json_is_string(value))
 		return atoll(json_string_value(value));
 	return json_is_integer(value) ? json_integer_value(value) : 3600;
@@ -112,7 +113,7 @@ int token_read(const struct http_response *answer, const char *from,
 	return ret;
 }
 
-/* Reports the endpoint's words, without our request. */
+/* Reports the error in the endpoint's words, without our request. */
 static int refused(const struct http_response *answer, const char *url,
 		   const struct buf *form, const char *advice,
 		   struct error *err)

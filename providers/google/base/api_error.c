@@ -8,7 +8,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 
-/* Leaves room for what the callers put before it. */
+/* The longest text, which leaves room for what callers put before it. */
 #define TEXT_MAX 400
 
 /* The parts of an answer that matter. */
@@ -26,14 +26,14 @@ static bool is_type(const json_t *detail, const char *type)
 	return text_ends(json_get_text(detail, "@type", ""), type);
 }
 
-/* One line, whatever it was. */
+/* Appends the text as one line. */
 static void add_line(struct buf *out, const char *text)
 {
 	for (; *text; text++)
 		buf_putc(out, *text == '\n' || *text == '\r' ? ' ' : *text);
 }
 
-/* "; FIELD: TEXT", but for what the message has said already. */
+/* Appends "; FIELD: TEXT", except parts that the message already has. */
 static void add_violation(struct buf *out, const char *field, const char *text)
 {
 	struct buf line = { 0 };
@@ -116,7 +116,7 @@ static bool is_one_of(const char *word, const char *const *words)
 	return false;
 }
 
-/* Requests that the service has not begun, and will accept later. */
+/* Whether the service has not begun the request, and will accept it later. */
 static bool is_passing(const struct refusal *refusal, const char *message)
 {
 	static const char *const reasons[] = {
@@ -177,7 +177,7 @@ static void read_refusal(const struct http_response *answer,
 	json_decref(body);
 }
 
-/* Cuts between characters. */
+/* Shortens the text at a character boundary. */
 static void shorten(struct buf *text)
 {
 	size_t len = TEXT_MAX;
@@ -228,7 +228,7 @@ enum retry_verdict api_error_judge(const struct http_response *answer)
 	return refusal.verdict;
 }
 
-/* The codes of google.rpc.Code (google/rpc/code.proto). */
+/* Converts a code of google.rpc.Code (google/rpc/code.proto). */
 static enum error_code code_of_rpc(long long code)
 {
 	switch (code) {
@@ -256,8 +256,8 @@ int api_error_operation(const json_t *status, struct error *err)
 	error_set(err, refusal.code, "%s",
 		  refusal.text.len ? refusal.text.data
 				   : "the operation failed without a word");
-	/* There is no more of it, or no more is allowed: asking again in a
-	 * moment only makes the same operation fail once more. */
+	/* A resource or a quota is exhausted: the operation would fail again at
+	 * once. */
 	err->final = refusal.code == ERROR_TRY_AGAIN;
 	buf_done(&refusal.text);
 	return -1;

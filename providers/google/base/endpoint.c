@@ -39,7 +39,8 @@ static const char *moved_to(enum google_service service, struct arena *mem)
 {
 	const char *emulator = getenv("STORAGE_EMULATOR_HOST");
 
-	/* Python's client wants a URL there, Go's a host and port. */
+	/* Python's client takes a URL in this variable, Go's takes a host and
+	 * port. */
 	if (service == SERVICE_STORAGE && emulator && *emulator)
 		return strstr(emulator, "://")
 			       ? emulator
@@ -48,8 +49,8 @@ static const char *moved_to(enum google_service service, struct arena *mem)
 			       mem, NULL);
 }
 
-/* A job file says it, and it becomes the start of a host's name: more than a
- * label would make it another's host. */
+/* Whether the text may be a region.  It comes from a job file and begins a
+ * host's name: anything beyond a label would lead to another host. */
 static bool is_region(const char *text)
 {
 	return text && *text &&
@@ -79,7 +80,7 @@ void endpoint_add_root(enum google_service service, const char *region,
 		buf_puts(out, moved);
 		if (!text_ends(moved, "/"))
 			buf_putc(out, '/');
-		/* gcloud's own have it in them. */
+		/* gcloud's values already have the path. */
 		if (*path && text_ends(out->data + start, path)) {
 			out->len -= strlen(path);
 			out->data[out->len] = '\0';

@@ -22,7 +22,7 @@ char *gcloud_path(const char *name)
 			     : NULL;
 }
 
-/* Without white space at both ends, in place. */
+/* Removes white space at both ends, in place. */
 static char *trim(char *text)
 {
 	size_t len;
@@ -34,7 +34,8 @@ static char *trim(char *text)
 	return text;
 }
 
-/* The file's contents in `mem`, or NULL: without it nothing is set. */
+/* Returns the contents of the file in `mem`; NULL if there is none, and then
+ * nothing is set. */
 static char *read_quietly(const char *name, struct arena *mem)
 {
 	char *path = gcloud_path(name), *text = NULL, *out = NULL;
@@ -62,8 +63,8 @@ static const char *active_configuration(struct arena *mem)
 	return text && *text ? text : "default";
 }
 
-/* Python's configparser, as far as gcloud uses it: sections, "key = value",
- * comments on lines of their own. */
+/* Finds a value in the syntax of Python's configparser, as far as gcloud uses
+ * it: sections, "key = value", comments on lines of their own. */
 static const char *find_value(char *text, const char *section, const char *key)
 {
 	bool inside = false;

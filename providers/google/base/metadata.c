@@ -11,7 +11,8 @@
 #include "core/base/units.h"
 #include "core/net/url.h"
 
-/* The product name in the firmware; google-auth's second look, our first. */
+/* The product name in the firmware.  google-auth looks there last; we do
+ * first. */
 #define PRODUCT_NAME "/sys/class/dmi/id/product_name"
 #define ADDRESS "169.254.169.254"
 #define HOST "metadata.google.internal"
@@ -20,7 +21,7 @@
 static const char *const flavor[] = { "Metadata-Flavor: Google", NULL };
 
 static const struct retry_policy one_try = { 0 };
-/* A machine that has just started may be faster than its server. */
+/* A machine that has just started may be up before its metadata server. */
 static const struct retry_policy patient = {
 	.first_ms = 500,
 	.max_ms = 4000,
@@ -100,8 +101,8 @@ bool metadata_detect(struct http *http)
 
 		if (http_do(http, &request, &answer, &err) == 0)
 			found = has_flavor(&answer);
-		/* Refused or answered by somebody else, and at once: it would
-		 * be the same again. */
+		/* The answer came at once, as a refusal or from another server,
+		 * and would be the same again. */
 		if (time_monotonic_ms() - begun < 1000)
 			break;
 	}
@@ -110,7 +111,7 @@ bool metadata_detect(struct http *http)
 	return found;
 }
 
-/* `query` is encoded already, or NULL. */
+/* Sends a request.  `query` is already encoded, or NULL. */
 static int ask(struct http *http, const char *path, const char *query,
 	       unsigned flags, struct http_response *out, struct error *err)
 {

@@ -55,7 +55,7 @@ struct resource *managed_add_run(const struct managed_service *as,
 
 	for (i = 0; i < run->index; i++)
 		resource_needs(out, run, out->items[i]);
-	/* Where to is known when it is known what is there. */
+	/* The URL is set when the existing jobs are known. */
 	run->request = json_object();
 	json_put_text(run->request, "method", "POST");
 	json_put_text(run->request, "url", "");
@@ -96,7 +96,7 @@ static bool is_listed(const struct managed_runs *runs, const char *field,
 	return false;
 }
 
-/* 1: it is free; 0: it is taken, by one that is too old to be listed. */
+/* Returns 1 if the name is free, 0 if a job too old to be listed has it. */
 static int is_free(struct managed *managed, const char *parent,
 		   const char *name, struct error *err)
 {
@@ -113,8 +113,8 @@ static int is_free(struct managed *managed, const char *parent,
 	return ret;
 }
 
-/* The job's id; where that is used up, with the first 8 digits of the digest
- * behind it; then counted. */
+/* Returns the i-th name to try: the job's id, then with the first 8 digits of
+ * the digest, then numbered. */
 static const char *try_name(const struct job *job, int i, struct arena *mem)
 {
 	char end[32] = "";
@@ -147,7 +147,7 @@ static int choose_name(struct managed *managed, const char *parent,
 			 job->job_id);
 }
 
-/* Finds what `adapt` needs: a free name, and where. */
+/* Finds what `adapt` needs: a free name and the parent. */
 static int look_for_room(struct managed *managed, const char *parent,
 			 const struct job *job, const struct managed_runs *runs,
 			 struct arena *mem, struct resource *found,
@@ -191,8 +191,8 @@ static void show_run(struct managed *managed, const struct job *job,
 		managed_label_of(body, MANAGED_LABEL_DIGEST_2), now.error);
 }
 
-/* Without its file, a job is where it was listed, or where it is remembered to
- * be. */
+/* Finds the parent.  A job without its file is where it was listed, or where
+ * the record says. */
 static int find_parent(struct managed *managed, const struct resource *want,
 		       struct arena *mem, const char **out, struct error *err)
 {
@@ -233,8 +233,8 @@ int managed_read(void *ctx, const struct resource *want, struct resource *found,
 	body = ret == 0 ? managed_newest(&runs) : NULL;
 	if (body) {
 		show_run(managed, want->job, &runs, mem, found);
-		/* Another machine may have started it.  Where the store can't
-		 * be written, nothing is remembered. */
+		/* Another machine may have started the run.  If the store can't
+		 * be written, nothing is recorded. */
 		if (managed->env.store && want->job->file)
 			managed_record(managed, want->job,
 				       managed_name(managed, parent, body, mem),
@@ -263,8 +263,8 @@ void managed_adapt(struct resource *want, const struct resource *found)
 /* ---- starting ---------------------------------------------------------- */
 
 /*
- * One with the job's digest that was not there when this was planned is what
- * an earlier try has left.  1: there is none.
+ * Adopts a run with the job's digest that was not there when this was planned:
+ * an earlier try has left it.  Returns 1 if there is none.
  */
 static int adopt(struct managed *managed, const char *parent,
 		 const struct resource *want, struct arena *mem,
@@ -290,11 +290,11 @@ static int adopt(struct managed *managed, const char *parent,
 }
 
 /*
- * The service makes the names, so that nothing keeps two clients, or a request
- * whose answer was lost, from making two: the oldest of those that were not
- * there when this was planned stays, and the younger ones are cancelled.
- * `made` is the job that was just made: it counts if the list does not show it
- * yet, or shows only that it has ended.
+ * Keeps one of several runs.  The service chooses names, so two clients, or a
+ * request whose answer was lost, may have created two runs.  The oldest run
+ * that was not there when this was planned stays, and the younger ones are
+ * cancelled.  `made` is the run just created: it counts even if the list does
+ * not show it yet, or shows only that it has ended.
  */
 static int settle_twins(struct managed *managed, const char *parent,
 			const struct resource *want, const json_t *made,
@@ -379,7 +379,7 @@ int managed_create(void *ctx, const struct resource *want, struct error *err)
 		ret = adopt(managed, parent, want, mem, err);
 	if (ret == 1)
 		ret = post(managed, parent, want, mem, err);
-	/* The name is taken: by the try before this one, or by others. */
+	/* The name is taken, by our previous try or by others. */
 	if (ret == 1)
 		ret = adopt(managed, parent, want, mem, err);
 	if (ret == 1)

@@ -27,7 +27,7 @@ struct pairs managed_labels(const struct job *job, struct arena *mem)
 		out.items[out.count].name = "jobrun-applyset";
 		out.items[out.count++].value = arena_strdup(mem, label);
 	}
-	/* Where a job has all labels that it may have, digest 1 must do. */
+	/* A job with as many labels as allowed has only digest 1. */
 	if (job->labels.count + out.count < GOOGLE_LABELS) {
 		google_label(job->digest2.hex, label);
 		out.items[out.count].name = MANAGED_LABEL_DIGEST_2;
@@ -113,7 +113,7 @@ const char *managed_name(struct managed *managed, const char *parent,
 			    json_get_text(body, as->name_field, ""));
 }
 
-/* The region of a name, or NULL; in `mem`. */
+/* Returns the region in a name, or NULL; allocated in `mem`. */
 static const char *region_of(const char *name, struct arena *mem)
 {
 	const char *at = strstr(name, "/locations/");
@@ -137,7 +137,8 @@ int managed_call(struct managed *managed, const char *method, const char *name,
 		.path = arena_printf(mem, "v1/%s%s", name, suffix),
 		.query = query,
 		.body = body,
-		/* All but the making are about one thing that has a name. */
+		/* Except for creation, requests are about one named object and
+		 * can be repeated. */
 		.repeatable = true,
 	};
 	int ret = api_call(managed->google, &request, answer, err);
@@ -151,12 +152,13 @@ int managed_call(struct managed *managed, const char *method, const char *name,
 struct managed_search {
 	struct managed *managed;
 	const char *collection;
-	const char *job_id; /* NULL: of every job */
+	const char *job_id; /* NULL: every job */
 	char label[GOOGLE_LABEL_MAX];
 	struct managed_runs *out;
 };
 
-/* Labels are in lower case and shorter: the title tells the rest. */
+/* Whether the job is ours.  Labels are lower case and shortened, so check the
+ * title, too. */
 static bool is_ours(const struct managed_search *search, const json_t *body)
 {
 	const char *title =
@@ -173,7 +175,7 @@ static int64_t created_ms(const json_t *body)
 	return time_parse(json_get_text(body, "createTime", ""));
 }
 
-/* Oldest first; of one time in the order of their coming. */
+/* Inserts by time, the oldest first; equal times in order of arrival. */
 static void insert(json_t *list, json_t *body)
 {
 	size_t i = json_array_size(list);
@@ -238,7 +240,8 @@ int managed_find(struct managed *managed, const char *parent,
 		search.collection = *collection;
 		ret = api_list(managed->google, &request, take_page, &search,
 			       err);
-		/* Whoever may not look there has made nothing there. */
+		/* Without access to a collection we have created nothing in
+		 * it. */
 		if (ret < 0 && collection > managed->as->collections &&
 		    is_out_of_reach(err))
 			ret = 0;
@@ -257,8 +260,9 @@ void managed_runs_done(struct managed_runs *runs)
 	*runs = (struct managed_runs){ 0 };
 }
 
-/* It was there when `other` was made, which is a twin of it then: two clients
- * were there at once, or a lost answer was asked for again. */
+/* Whether `body` already existed when `other` was created, which is then a
+ * twin: two clients acted at once, or a request was repeated after its answer
+ * was lost. */
 static bool covers(const json_t *body, const json_t *other)
 {
 	const char *end = json_get_text(body, "endTime", NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All runs that jobrun has made at a managed service, by their labels: what
- * pruning and deleting find them by on a machine that knows nothing of them.
+ * Lists all runs that jobrun has started at a managed service, by their labels.
+ * Pruning and deleting find runs by this on a machine without records.
  */
 #include "providers/google/managed/managed_internal.h"
 
@@ -30,8 +30,8 @@ const char *managed_place(const struct job *job, const char *location,
 
 /* ---- one run ----------------------------------------------------------- */
 
-/* "resnet_01234567", "resnet_01234567_2": without its end, which try_name() in
- * managed.c has made. */
+/* Returns the length of a title without the end that try_name() in managed.c
+ * has added: "resnet_01234567", "resnet_01234567_2". */
 static size_t stem_len(const char *title)
 {
 	size_t len = strlen(title), i = len;
@@ -57,8 +57,8 @@ static bool is_labelled(const char *job_id, const char *label)
 	return !strcmp(own, label);
 }
 
-/* Its label is in lower case and shorter than a job's id; the rest is in its
- * title.  NULL: it is none of ours. */
+/* Returns the job's id, or NULL if the run is not ours.  The label is lower
+ * case and shortened, the title has the whole id. */
 static const char *job_id_of(const struct managed *managed, const json_t *body,
 			     struct arena *mem)
 {
@@ -112,7 +112,7 @@ static int list_place(struct managed *managed, const char *place,
 	json_array_foreach(runs.ours, i, body)
 	{
 		job_id = job_id_of(managed, body, mem);
-		if (job_id) /* the later is the newer */
+		if (job_id) /* later items are newer */
 			json_object_set(newest, job_id, body);
 	}
 	json_object_foreach(newest, job_id, body)
@@ -135,7 +135,8 @@ static int list_remembered(struct managed *managed, struct listing *out,
 			       managed->as->kind, place_of, NULL, out, err);
 }
 
-/* "projects/-/locations/R" with the project that is set up; NULL: none is. */
+/* Returns "projects/-/locations/R" with the configured project; NULL if there
+ * is none. */
 static const char *find_place(struct managed *managed, const char *place,
 			      struct arena *mem)
 {
@@ -157,8 +158,8 @@ static const char *find_place(struct managed *managed, const char *place,
 			    here.region.text);
 }
 
-/* Where nobody has said that there is something: a service that is not for
- * this project has nothing of ours. */
+/* Lists the place set up on this machine, where maybe nothing was ever run:
+ * without access to the service there is nothing of ours. */
 static int list_here(struct managed *managed, struct arena *mem,
 		     struct listing *out, struct error *err)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log of a managed run, from Cloud Logging into the run's folder.
+ * The log of a managed run, copied from Cloud Logging into the run's folder.
  *
- * Entries come late and out of order, so each look asks again for what was
- * received in the last minutes, and what was seen before is left out by its
- * insertId.  When they were received is the service's own clock: neither ours
- * nor the trainer's matters.  The state (core/remote/log_collect.h) is
+ * Entries come late and out of order, so each look asks again for those
+ * received in the last minutes, and leaves out known ones by their insertId.
+ * The time of receipt is by the service's clock, so that neither our clock nor
+ * the trainer's matters.  The state (core/remote/log_collect.h) is
  *
  *	{"from", "seen", "said", "aliveMs", "askedMs", "finalMs", "told"}
  *
- * Cloud Logging allows a project 60 such requests a minute, so that those who
- * are many, or go on for long, ask seldom.
+ * Cloud Logging allows a project 60 such requests a minute, so with many runs,
+ * or long ones, each asks less often.
  */
 #include "core/base/clock.h"
 #include "core/base/units.h"
@@ -28,13 +28,13 @@
 #define PAGES_MAX 100
 #define TRIAL_MAX 100000
 #define PAGE_SIZE 1000
-/* How late an entry that was received can be found. */
+/* How late a received entry may become visible. */
 #define OVERLAP_MS 120000
-/* How late the last ones of a run are. */
+/* How late the last entries of a run may be. */
 #define SETTLE_MS 10000
 
-/* One run is asked for as often as it is looked at, many together every two
- * seconds, and who goes on for ten minutes twice a minute. */
+/* A single run asks at every look, several runs together once every two
+ * seconds, and a run older than ten minutes at most twice a minute. */
 #define EACH_MS 2000
 #define LONG_MS (10 * 60 * 1000)
 #define LONG_EVERY_MS 30000
@@ -43,7 +43,7 @@
 
 struct collector {
 	struct managed *managed;
-	const char *name; /* of the run, there */
+	const char *name; /* name of the run at the service */
 	struct log_collect files;
 };
 
@@ -69,7 +69,7 @@ static bool is_bad(const char *severity)
 	       !strcmp(severity, "ALERT") || !strcmp(severity, "EMERGENCY");
 }
 
-/* The trial whose log a line belongs to; 0: that of the run. */
+/* Returns the trial whose log a line belongs to, 0 for the run itself. */
 static long trial_of(const struct collector *c, const char *label)
 {
 	struct error ignored;
@@ -81,8 +81,7 @@ static long trial_of(const struct collector *c, const char *label)
 	return out;
 }
 
-/* Notes the service's newest line about the job itself, such as why it is
- * pending. */
+/* Notes the service's newest line about the job, such as why it is pending. */
 static void note_service(const struct collector *c, const char *task,
 			 const json_t *line)
 {
@@ -98,7 +97,7 @@ static void note_service(const struct collector *c, const char *task,
 				      json_object_get(line, "text")));
 }
 
-/* For log_collect_take(); NULL: it has no text. */
+/* Returns the line for log_collect_take(); NULL if the entry has no text. */
 static json_t *line_of(const struct collector *c, const json_t *entry)
 {
 	const char *text = json_get_text(entry, "textPayload", NULL);
@@ -137,7 +136,7 @@ static int64_t received_ms(const json_t *entry)
 	return time_parse(text ? text : json_get_text(entry, "timestamp", ""));
 }
 
-/* "seen" maps an entry to when it was received; true if it is new. */
+/* Remembers in "seen" when an entry was received; returns true if it is new. */
 static bool remember(json_t *seen, const json_t *entry)
 {
 	char *key = mem_printf("%s %s", json_get_text(entry, "timestamp", ""),
@@ -172,8 +171,8 @@ static int take_entries(struct collector *c, const json_t *entries,
 	return 0;
 }
 
-/* All pages are there: what was received before the overlap is not asked for
- * again, and need not be remembered. */
+/* Moves on when all pages were read: entries from before the overlap are
+ * neither asked for again nor remembered. */
 static void advance(const struct collector *c)
 {
 	json_t *seen = json_object_get(c->files.state, "seen");
@@ -224,7 +223,7 @@ static json_t *make_query(const struct collector *c, const char *page)
 	return out;
 }
 
-/* The token of the next page is in the body here, not in the query. */
+/* In this API the token of the next page is in the body, not in the query. */
 static int collect_pages(struct collector *c, struct error *err)
 {
 	struct api_request request = { .service = SERVICE_LOGGING,
@@ -259,7 +258,7 @@ static int collect_pages(struct collector *c, struct error *err)
 
 /* ---- a look ------------------------------------------------------------ */
 
-/* Once, where the log's readers see it: the run itself goes on. */
+/* Writes a failure once into the log, as the run itself goes on. */
 static void tell(struct collector *c, const struct error *why)
 {
 	struct error ignored;
@@ -276,8 +275,9 @@ static void tell(struct collector *c, const struct error *why)
 	log_collect_take(&c->files, json_pack("[o]", line), &ignored);
 }
 
-/* By its clock or by ours, whichever is first: one may be wrong.  But it can't
- * have ended before we last saw it go on. */
+/* Whether enough time has passed since the end, by the service's clock or ours,
+ * whichever is first, as one may be wrong.  A run cannot have ended before we
+ * last saw it running. */
 static bool is_settled(const struct collector *c, int64_t end_ms)
 {
 	long long seen_ms = json_get_int(c->files.state, "finalMs", 0);
@@ -293,7 +293,7 @@ static bool is_settled(const struct collector *c, int64_t end_ms)
 	       (seen_ms && now_ms - seen_ms >= SETTLE_MS);
 }
 
-/* One line, without its end. */
+/* Returns the service's last line without its newline. */
 static const char *what_was_said(const struct collector *c, struct arena *mem)
 {
 	const char *text = json_get_text(
@@ -304,7 +304,7 @@ static const char *what_was_said(const struct collector *c, struct arena *mem)
 	return text ? arena_strndup(mem, text, strcspn(text, "\r\n")) : NULL;
 }
 
-/* How many runs share what may be asked for. */
+/* Returns how many runs share the quota of requests. */
 static size_t live_runs(const struct managed *managed)
 {
 	struct arena *mem = arena_new();
@@ -319,7 +319,7 @@ static size_t live_runs(const struct managed *managed)
 	return n;
 }
 
-/* Whether the log is to be read now; if so, records the time of that. */
+/* Whether the log is due to be read now; if so, records the time. */
 static bool is_due(const struct collector *c, const struct run_record *run)
 {
 	size_t live = live_runs(c->managed);
@@ -350,7 +350,8 @@ bool managed_log_collect(struct managed *managed, const struct run_record *run,
 		if (!json_object_get(c.files.state, "seen"))
 			json_object_set_new(c.files.state, "seen",
 					    json_object());
-		/* Asked before the last look, so that that comes after. */
+		/* This is set before the last look, so that the look comes
+		 * after the end. */
 		settled = ended && is_settled(&c, end_ms);
 		if (!ended)
 			json_object_set_new(c.files.state, "aliveMs",
@@ -359,7 +360,7 @@ bool managed_log_collect(struct managed *managed, const struct run_record *run,
 		    (settled || error_is_denied(&err)))
 			tell(&c, &err);
 	} else if (ret < 0) {
-		settled = ended; /* it will not get better */
+		settled = ended; /* another try will not do better */
 	}
 	*said = what_was_said(&c, mem);
 	log_collect_close(&c.files);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The local record of a managed run: its entry in the store, and its tasks in
- * the run's folder, which logs are read by. */
+/* The local record of a managed run: its entry in the store, and the tasks in
+ * the run's folder, which readers of logs need. */
 #include "core/base/clock.h"
 #include "providers/google/managed/managed_internal.h"
 
@@ -12,7 +12,7 @@
 #include "core/remote/remote_run.h"
 #include "providers/google/google_labels.h"
 
-/* The name of the run at the service. */
+/* Returns the name of the run at the service. */
 static const char *name_in(const json_t *properties, struct arena *mem)
 {
 	return arena_strdup(mem, json_get_text(properties, "name", ""));
@@ -62,7 +62,8 @@ static bool is_text(const char *a, const char *b)
 	return !strcmp(a ? a : "", b ? b : "");
 }
 
-/* Why it does not go on yet: by its message, and in the service's words. */
+/* Returns why the run is waiting: the state's message and the service's last
+ * line. */
 static const char *why_waiting(const struct managed_state *now,
 			       const char *said, struct arena *mem)
 {
@@ -75,7 +76,8 @@ static const char *why_waiting(const struct managed_state *now,
 	return arena_printf(mem, "%s; it says: %s", now->waiting, said);
 }
 
-/* All in one: nobody sees a run that has ended with tasks that have not. */
+/* Stores run and tasks at once, so that nobody sees an ended run with tasks
+ * that have not ended. */
 static int put_progress(struct managed *managed, struct run_record *run,
 			const struct run_spec *spec, struct arena *mem,
 			struct error *err)

@@ -42,7 +42,8 @@ int managed_task(const struct topology *all, const char *name)
 	return -1;
 }
 
-/* "1.", "137", "9(SIGKILL)": as a shell has it. */
+/* Reads a code such as "1.", "137" or "9(SIGKILL)"; signals count as in a
+ * shell. */
 static int read_code(const char *text)
 {
 	char *end;
@@ -54,7 +55,8 @@ static int read_code(const char *text)
 						      : (int)code;
 }
 
-/* The tasks of "master 0", "worker 1, worker 2", "master 0 ran …". */
+/* Ends the tasks named as "master 0", "worker 1, worker 2" or "master 0 ran
+ * …". */
 static void end_tasks(const struct topology *all, const char *names, size_t len,
 		      int code, struct task_record *tasks)
 {
@@ -86,7 +88,8 @@ static void end_tasks(const struct topology *all, const char *names, size_t len,
 	}
 }
 
-/* Returns the first exit code, or -1: no task is named. */
+/* Reads the exit codes from the sentence; returns the first one, or -1 if it
+ * names no task. */
 static int read_error(const struct topology *all, const char *error,
 		      struct task_record *tasks)
 {
@@ -134,7 +137,7 @@ void managed_tasks(const struct topology *all, enum run_state state,
 		named = read_error(all, error, tasks);
 		*code = named;
 	}
-	/* The other tasks were ended because that one failed. */
+	/* The other tasks were ended because of the failed ones. */
 	for (i = 0; named >= 0 && i < all->count; i++)
 		if (tasks[i].exit_code < 0)
 			tasks[i].state = RUN_CANCELLED;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A managed run that was started: waited for, cancelled, forgotten. */
+/* A managed run after its start: waiting, cancelling, forgetting. */
 #include <string.h>
 
 #include "core/base/clock.h"
@@ -7,8 +7,9 @@
 #include "providers/google/managed/managed_internal.h"
 
 /*
- * The run and its name there.  One that is not remembered here is looked for
- * where it was listed, and has no attempt then.  1: there is none.
+ * Finds the run and its name at the service.  A run without a record here is
+ * searched where it was listed, and has no attempt.  Returns 1 if there is
+ * none.
  */
 static int locate(struct managed *managed, const struct resource *have,
 		  struct arena *mem, struct run_record *run, const char **name,
@@ -34,7 +35,8 @@ static int locate(struct managed *managed, const struct resource *have,
 	return body ? 0 : 1;
 }
 
-/* The state of a run that has ended is written when its log is whole. */
+/* Takes the new state.  The final state is written only when the log is
+ * complete. */
 static int take_state(struct managed *managed, struct run_record *run,
 		      const char *name, const json_t *body, struct arena *mem,
 		      struct error *err)
@@ -46,7 +48,7 @@ static int take_state(struct managed *managed, struct run_record *run,
 	managed->as->read(body, mem, &now);
 	ended = run_state_is_final(now.state);
 	if (!run->attempt) {
-		run->state = now.state; /* nothing of it is kept here */
+		run->state = now.state; /* this machine has no record of it */
 		return 0;
 	}
 	whole = managed_log_collect(
@@ -84,7 +86,8 @@ int managed_wait(void *ctx, const struct resource *have, enum wait_state *state,
 	return ret;
 }
 
-/* Ended already is success, whatever the service says of that. */
+/* Whether the run has ended, which makes ending it a success, whatever the
+ * service answers. */
 static int ended_already(struct managed *managed, const char *name,
 			 struct arena *mem)
 {
@@ -117,7 +120,7 @@ int managed_end(struct managed *managed, const char *name, struct arena *mem,
 	return ret;
 }
 
-/* All that carry the job's label: a twin costs as much. */
+/* Ends all runs with the job's label, as a twin costs just as much. */
 static int end_all(struct managed *managed, const char *parent,
 		   const char *job_id, const char *but, struct arena *mem,
 		   struct error *err)
@@ -141,7 +144,7 @@ static int end_all(struct managed *managed, const char *parent,
 	return ret;
 }
 
-/* The service knows no other way to end a run than its own. */
+/* The service has only one way to end a run, so `now` has no effect. */
 int managed_cancel(void *ctx, const struct resource *have, bool now,
 		   struct error *err)
 {
@@ -154,7 +157,7 @@ int managed_cancel(void *ctx, const struct resource *have, bool now,
 	(void)now;
 	if (ret == 0 && !run_state_is_final(run.state))
 		ret = managed_end(managed, name, mem, err);
-	/* Where the service makes the names there may be more of them. */
+	/* If the service chooses names, there may be several runs. */
 	if (ret == 0 && !managed->as->name_field)
 		ret = end_all(managed, managed_parent_of(name, mem), have->name,
 			      name, mem, err);
@@ -162,7 +165,7 @@ int managed_cancel(void *ctx, const struct resource *have, bool now,
 	return ret < 0 ? -1 : 0;
 }
 
-/* All of a job's, so that none of them is its run again. */
+/* Forgets all runs of a job, so that none of them is found again. */
 static int forget_all(struct managed *managed, const char *job_id,
 		      const char *name, struct arena *mem, struct error *err)
 {
@@ -192,7 +195,8 @@ static int forget_all(struct managed *managed, const char *job_id,
 	return ret;
 }
 
-/* All that is remembered of it, one attempt after the other.  1: nothing was. */
+/* Forgets the recorded attempts, one after the other; returns 1 if there were
+ * none. */
 static int forget_recorded(struct managed *managed, const char *job_id,
 			   struct arena *mem, struct error *err)
 {

@@ -8,7 +8,7 @@
 #include "core/base/json.h"
 #include "core/base/units.h"
 
-/* "HOST:PORT", "[::1]:PORT". */
+/* Reads "HOST:PORT" or "[::1]:PORT". */
 static int read_address(const char *name, const char *text, struct arena *mem,
 			struct task_place *out, struct error *err)
 {
@@ -61,7 +61,7 @@ static int read_list(const char *name, const char *key, const json_t *list,
 	return 0;
 }
 
-/* All tasks, in the order of their ordinals, with room for one more. */
+/* Reads all tasks in the order of their ordinals, with room for one more. */
 static int read_cluster(const char *name, const json_t *cluster,
 			int (*type_of)(const char *key, enum task_type *out),
 			struct arena *mem, struct topology *out,
@@ -102,7 +102,7 @@ static int read_cluster(const char *name, const json_t *cluster,
 	return 0;
 }
 
-/* Which of them this is.  Numbers come as text, too. */
+/* Reads which task this is.  Numbers may be strings. */
 static int read_task(const char *name, const json_t *task,
 		     int (*type_of)(const char *key, enum task_type *out),
 		     struct arena *mem, struct topology *out, size_t *self,
@@ -170,8 +170,9 @@ int topology_from_cluster(const json_t *config, const char *name,
 	if (read_cluster(name, cluster, type_of, mem, out, err) < 0 ||
 	    read_task(name, task, type_of, mem, out, self, err) < 0)
 		return -1;
-	/* Where prebuilt containers of PyTorch meet, on both services: the
-	 * port of the first replica is the only one that is sure to be open. */
+	/* Prebuilt containers of PyTorch on both services use the first
+	 * replica's port for the rendezvous, as only that one is certainly
+	 * open. */
 	out->master_port = out->tasks[0].port;
 	topology_rank(out);
 	return 0;
@@ -183,7 +184,7 @@ void surroundings_cloud_ml(const struct surroundings *at, struct topology *out)
 	const char *trial = surroundings_get(at, "CLOUD_ML_TRIAL_ID");
 
 	out->job_id = name ? name : "job";
-	/* The cluster's description may have said it already. */
+	/* The description of the cluster may have set it already. */
 	if (trial)
 		out->trial_id = trial;
 	out->metric_file = surroundings_get(at, "CLOUD_ML_HP_METRIC_FILE");

@@ -18,7 +18,7 @@
 #include "providers/google/base/endpoint.h"
 #include "providers/google/storage/storage.h"
 
-/* A file that is to be uploaded. */
+/* A file to be uploaded. */
 struct package {
 	const char *path;
 	const char *root; /* what it must be below, or NULL */
@@ -28,7 +28,8 @@ struct package {
 
 /* ---- the files --------------------------------------------------------- */
 
-/* Returns new, an empty folder of our own; the caller removes it. */
+/* Returns the path of a new empty folder of our own, which the caller
+ * removes. */
 static char *make_temporary(struct error *err)
 {
 	const char *parent = getenv("TMPDIR");
@@ -51,7 +52,8 @@ static void remove_temporary(char *folder)
 	free(folder);
 }
 
-/* The program's module must be in the source if nothing else can hold it. */
+/* Packs the source.  It must contain the program's module unless something else
+ * can. */
 static int pack_source(const struct job *job, const char *folder,
 		       struct arena *mem, struct package *out,
 		       struct error *err)
@@ -139,7 +141,7 @@ static struct resource *add_object(const struct job *job, const char *bucket,
 			   package->digest.hex, path_base(package->path));
 	for (i = 0; i < all->count; i++)
 		if (!strcmp(all->items[i]->name, url))
-			return all->items[i]; /* the same contents twice */
+			return all->items[i]; /* the same contents again */
 	object = resources_add(all, kind, url, job);
 	object->properties = json_object();
 	json_put_text(object->properties, "from", from);
@@ -229,7 +231,8 @@ int staging_read(struct google *google, const struct resource *want,
 	if (ret == 0)
 		ret = storage_stat(google, bucket, name, mem, &object, err);
 	if (ret == 0 && object.exists) {
-		/* Its name says what is in it; a part of it would not do. */
+		/* The name contains the digest, so an object of that name is
+		 * complete. */
 		found->exists = true;
 		found->properties = want->properties
 					    ? json_deep_copy(want->properties)

@@ -41,7 +41,7 @@ void storage_object_read(const json_t *body, struct arena *mem,
 {
 	out->exists = true;
 	out->name = arena_strdup(mem, json_get_text(body, "name", ""));
-	/* 64 bits are text in JSON. */
+	/* JSON has 64-bit numbers as strings. */
 	out->size = strtoull(json_get_text(body, "size", "0"), NULL, 10);
 	out->generation =
 		strtoll(json_get_text(body, "generation", "0"), NULL, 10);
@@ -151,8 +151,8 @@ int storage_delete(struct google *google, const char *bucket,
 	return ret;
 }
 
-/* Whether `object` has the contents of all sources, as far as sizes and sums
- * can tell.  -1: that could not be found out. */
+/* Whether `object` is composed of all sources, judged by sizes and checksums;
+ * returns -1 if that could not be found out. */
 static int is_composed_of(struct google *google, const char *bucket,
 			  const char *const *sources, size_t count,
 			  const struct storage_object *object,
@@ -177,7 +177,7 @@ static int is_composed_of(struct google *google, const char *bucket,
 	       crc32c_parse(object->crc32c, &whole) == 0 && whole == sum;
 }
 
-/* 1: what is there is what was to be made, and goes to `out`. */
+/* Returns 1 if the existing object is the intended one, and sets `out`. */
 static int adopt_composed(struct google *google, const char *bucket,
 			  const char *const *sources, size_t count,
 			  const char *name, struct arena *mem,

@@ -156,7 +156,7 @@ static int objects_list(void *ctx, const char *folder, object_each *each,
 	int ret;
 
 	ret = storage_url_parse(folder, mem, &listing.bucket, &prefix, err);
-	/* "a/b" itself, or "a/bc", is not below the folder. */
+	/* With the slash, "a/b" itself and "a/bc" are not below "a/b". */
 	if (ret == 0 && *prefix && !text_ends(prefix, "/"))
 		prefix = arena_printf(mem, "%s/", prefix);
 	if (ret == 0)

@@ -49,7 +49,8 @@ static int authorize(void *arg, struct buf *header, struct error *err)
 	struct buf token = { 0 };
 	int ret = -1;
 
-	/* All at once: growing would leave copies behind. */
+	/* Reserve the whole size, as growing would leave copies of the token
+	 * behind. */
 	buf_reserve(&token, SECRET_ROOM);
 	buf_reserve(header, SECRET_ROOM);
 	if (who && credentials_token(who, &token, err) == 0) {

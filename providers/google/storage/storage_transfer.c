@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Contents up and down.  An upload is a session (a URL that is a secret): its
- * bytes are sent in one request, and after a break the server is asked how
- * many it has kept.  A download goes on at the byte after the last.
+ * Uploads and downloads contents.  An upload is a session (a URL that is a
+ * secret): the bytes are sent in one request, and after an interruption the
+ * server is asked how many it has.  A download goes on after the last byte
+ * received.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,20 +21,21 @@
 #include "providers/google/base/endpoint.h"
 #include "providers/google/storage/storage_internal.h"
 
-/* As google-resumable-media-python. */
+/* The same as in google-resumable-media-python. */
 static const struct retry_policy patience = {
 	.first_ms = 1000,
 	.max_ms = 64000,
 	.total_ms = 600000,
 };
 
-/* A break: how long it lasts, and whether to go on. */
+/* An interruption: how long it has lasted, and whether to go on. */
 struct patience {
-	int64_t begun_ms; /* of the first failure in a row; 0: none */
+	int64_t begun_ms; /* first of the failures in a row; 0: none */
 	int failed;
 };
 
-/* Waits; -1 with `err` as it was when there has been enough of it. */
+/* Waits for the next try; returns -1, with `err` unchanged, if the time is
+ * over. */
 static int be_patient(struct google *google, struct patience *so_far,
 		      struct error *err)
 {
@@ -53,15 +55,15 @@ struct upload {
 	const struct storage_put *how;
 	int fd;
 	uint64_t size;
-	char *session; /* its URL, or NULL */
-	uint64_t kept; /* what the server has for sure */
-	uint64_t at;   /* what is given next */
+	char *session; /* URL of the session, or NULL */
+	uint64_t kept; /* bytes the server certainly has */
+	uint64_t at;   /* next byte to give */
 	int source_errno;
-	/* The CRC of the bytes sent so far, as long as none was sent twice. */
+	/* The CRC of the bytes sent so far, valid while none was sent twice. */
 	uint32_t crc;
 	uint64_t crc_at;
 	struct patience patience;
-	bool taken; /* something else, or this already, is there */
+	bool taken; /* the object exists: ours, or another */
 };
 
 static long give(void *arg, char *data, size_t size)
@@ -95,7 +97,7 @@ static int begin_session(struct upload *up, struct error *err)
 		.method = "POST",
 		.headers = headers,
 		.content_type = "application/json; charset=UTF-8",
-		.flags = HTTP_REPEATABLE, /* a session more costs nothing */
+		.flags = HTTP_REPEATABLE, /* an extra session costs nothing */
 	};
 	struct http_response answer = { 0 };
 	json_t *body = json_object();
@@ -139,7 +141,7 @@ static int begin_session(struct upload *up, struct error *err)
 	return ret;
 }
 
-/* "bytes=0-N": N+1 bytes are kept; without the header none is. */
+/* Reads "bytes=0-N": the server has N+1 bytes, without the header none. */
 static int read_kept(struct upload *up, const struct http_response *answer,
 		     struct error *err)
 {
@@ -165,8 +167,8 @@ static int read_kept(struct upload *up, const struct http_response *answer,
 enum step {
 	STEP_FAILED, /* `err` says why */
 	STEP_DONE,
-	STEP_GO_ON,  /* at `kept` */
-	STEP_BROKEN, /* `err` says why; ask what is kept, after a while */
+	STEP_GO_ON,  /* continue at `kept` */
+	STEP_BROKEN, /* `err` says why; ask for `kept` later */
 	STEP_ANEW,   /* the session is gone */
 };
 
@@ -195,7 +197,8 @@ static enum step judge_put(struct upload *up,
 	}
 }
 
-/* Sends all that is left; `ask`: nothing, only asks what is kept. */
+/* Sends all that is left, or with `ask` nothing, to learn how much the server
+ * has. */
 static enum step put(struct upload *up, bool ask, struct http_response *answer,
 		     struct error *err)
 {
@@ -205,7 +208,8 @@ static enum step put(struct upload *up, bool ask, struct http_response *answer,
 		.method = "PUT",
 		.url = up->session,
 		.headers = headers,
-		/* Repeatable by its range: the service stores no byte twice. */
+		/* The request can be repeated, as the service stores no byte of
+		 * a range twice. */
 		.flags = HTTP_REPEATABLE,
 		.arg = up,
 	};
@@ -250,7 +254,7 @@ static int transfer(struct upload *up, struct http_response *answer,
 		}
 		before = up->kept;
 		step = put(up, ask, answer, err);
-		/* All was sent, and nothing kept. */
+		/* All bytes were sent, but none stored. */
 		if (step == STEP_GO_ON && !ask && up->kept == before) {
 			error_set(err, ERROR_UNREACHABLE,
 				  "Cloud Storage keeps nothing of it");
@@ -277,7 +281,7 @@ static int transfer(struct upload *up, struct http_response *answer,
 	}
 }
 
-/* Computes the CRC of the whole file, if the bytes were not sent in one
+/* Computes the CRC of the whole file, unless the bytes were sent in one
  * piece. */
 static int whole_crc(struct upload *up, struct error *err)
 {
@@ -300,7 +304,7 @@ static int whole_crc(struct upload *up, struct error *err)
 	return 0;
 }
 
-/* Is what is there now what was to be? */
+/* Checks that the object has the intended contents. */
 static int check(struct upload *up, const struct http_response *answer,
 		 struct arena *mem, struct storage_object *out,
 		 struct error *err)
@@ -329,7 +333,7 @@ static int check(struct upload *up, const struct http_response *answer,
 				 out->exists ? "another object is there"
 					     : "another object was there, and "
 					       "is gone");
-	/* Nobody else may take the broken object for a good one. */
+	/* Delete the broken object, or others might use it. */
 	storage_delete(up->google, up->bucket, up->object, out->generation,
 		       &(struct error){ 0 });
 	return error_set(err, ERROR_FAILED,
@@ -373,7 +377,7 @@ struct download {
 	void *arg;
 	uint64_t at, end;
 	uint32_t crc;
-	bool wrong; /* not the bytes that were asked for */
+	bool wrong; /* not the requested bytes */
 };
 
 static int take(void *arg, const struct http_response *answer, const char *data,
@@ -381,7 +385,7 @@ static int take(void *arg, const struct http_response *answer, const char *data,
 {
 	struct download *down = arg;
 
-	/* 200 is the whole object, from its start. */
+	/* Status 200 gives the whole object from its start. */
 	if ((answer->status != 206 && down->at) || len > down->end - down->at) {
 		down->wrong = true;
 		return -1;
@@ -393,7 +397,8 @@ static int take(void *arg, const struct http_response *answer, const char *data,
 	return 0;
 }
 
-/* 0: an answer came, whole; 1: it broke; -1: it is refused. */
+/* Reads the rest: returns 0 for a complete answer, 1 if it broke off, -1 if it
+ * was refused. */
 static int get_rest(struct google *google, const char *url,
 		    struct download *down, struct error *err)
 {

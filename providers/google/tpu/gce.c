@@ -36,7 +36,8 @@ static void gce_free(void *arg)
 	free(gce);
 }
 
-/* The caller waits for a TPU, asks again, and reports what it saw. */
+/* Retries end early, as the caller waits for a TPU, asks again, and reports the
+ * error. */
 static const struct retry_policy short_retry = {
 	.first_ms = 500,
 	.max_ms = 2000,
@@ -74,7 +75,7 @@ static int gce_metadata(void *arg, const char *path, struct arena *mem,
 
 static enum tpu_sight sight_of(const struct tpu_node *node)
 {
-	/* The node may be about to be made. */
+	/* A missing node may be created soon. */
 	if (!node->exists)
 		return TPU_SEEN_PENDING;
 	switch (tpu_node_phase(node)) {
@@ -119,7 +120,7 @@ static int gce_look(void *arg, const struct topology *all, struct arena *mem,
 	if (tpu_node_get(gce->google, TPU_API_V1, all->tpu_project,
 			 all->tpu_zone, all->tpu_name, mem, &node, err) < 0)
 		return -1;
-	/* Only the newer API knows of nodes that were made through it. */
+	/* Only the newer API shows nodes created through it. */
 	if (!node.exists &&
 	    tpu_node_get(gce->google, TPU_API_V2, all->tpu_project,
 			 all->tpu_zone, all->tpu_name, mem, &node, err) < 0)
@@ -139,7 +140,7 @@ static int gce_look(void *arg, const struct topology *all, struct arena *mem,
 	return 0;
 }
 
-/* "projects/1234/zones/us-central1-b" gives its last part. */
+/* Takes the last part of a path such as "projects/1234/zones/us-central1-b". */
 static int own(struct gce *gce, const char *path, const char *what,
 	       struct arena *mem, const char **out, struct error *err)
 {
@@ -157,7 +158,7 @@ static int own(struct gce *gce, const char *path, const char *what,
 	return 0;
 }
 
-/* "projects/P/locations/Z/nodes/NAME", or "NAME" for one in this machine's
+/* Reads "projects/P/locations/Z/nodes/NAME", or "NAME" in this machine's
  * project and zone. */
 static int gce_name_tpu(void *arg, const char *name, struct arena *mem,
 			struct topology *all, struct error *err)
@@ -190,7 +191,7 @@ static int gce_name_tpu(void *arg, const char *name, struct arena *mem,
 		all->tpu_name = arena_strdup(mem, name);
 	}
 	all->tpu_kind = TPU_NODE;
-	all->tpu_slice = ""; /* it says itself what it is */
+	all->tpu_slice = ""; /* the TPU itself tells */
 	return 0;
 }
 

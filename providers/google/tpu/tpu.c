@@ -120,7 +120,7 @@ static bool is_one_of(const char *word, const char *const *words)
 
 enum tpu_phase tpu_node_phase(const struct tpu_node *node)
 {
-	/* States that gcloud does not wait for either. */
+	/* gcloud does not wait in these states either. */
 	static const char *const lost[] = {
 		"DELETING", "STOPPED", "STOPPING",   "PREEMPTED",
 		"HIDDEN",   "",        "TERMINATED", NULL,
@@ -153,7 +153,7 @@ void tpu_name(const char *job_id, char out[TPU_NAME_MAX])
 	while (i && out[i - 1] == '-')
 		i--;
 	out[i] = '\0';
-	/* "A" and "a" are two jobs. */
+	/* A digest distinguishes ids that differ only in case. */
 	if (!exact &&
 	    digest_bytes(job_id, strlen(job_id), &digest, &ignored) == 0)
 		snprintf(out + i, TPU_NAME_MAX - i, "-%.8s", digest.hex);

@@ -12,7 +12,7 @@
 #include "providers/google/google_place.h"
 #include "providers/google/request_id.h"
 
-/* From one look to the next while something goes, growing. */
+/* The longest pause between looks while something is deleted; pauses grow. */
 #define PAUSE_MAX_MS 5000
 #define GONE_MAX_MS (10 * 60 * 1000)
 
@@ -95,7 +95,7 @@ int tpu_create(struct google *google, enum tpu_api api, const char *path,
 	if (ret == 0)
 		*operation = arena_strdup(
 			mem, json_get_text(answer.body, "name", ""));
-	else if (answer.status == 409) /* maybe an earlier try of ours */
+	else if (answer.status == 409) /* maybe our earlier try */
 		ret = 0;
 	api_answer_done(&answer);
 	return ret;
@@ -118,7 +118,7 @@ int tpu_get(struct google *google, enum tpu_api api, const char *path,
 
 /* ---- deleting ----------------------------------------------------------- */
 
-/* Fails if the operation has. */
+/* Looks at an operation; fails if it has failed. */
 static int check_operation(struct google *google, enum tpu_api api,
 			   const char *name, bool *done, struct error *err)
 {
@@ -129,14 +129,14 @@ static int check_operation(struct google *google, enum tpu_api api,
 				 err);
 
 	if (ret < 0 && answer.status == 404) {
-		/* It was forgotten: what it was about tells. */
+		/* The operation was forgotten, so look at the node itself. */
 		*done = true;
 		ret = 0;
 	} else if (ret == 0) {
 		*done = now.done;
 		if (now.failed) {
 			*err = now.failure;
-			/* A failed deletion is worth another try. */
+			/* A failed deletion is tried again. */
 			err->final = false;
 			err->code = ERROR_TRY_AGAIN;
 			ret = -1;
@@ -163,7 +163,7 @@ static int wait_gone(struct google *google, enum tpu_api api, const char *path,
 	json_t *body;
 
 	for (;;) {
-		/* It has only been told to. */
+		/* The deletion was only requested so far. */
 		if (!done)
 			pause_ms(pause);
 		if (!done &&

@@ -11,23 +11,24 @@
 #include "core/base/units.h"
 #include "providers/google/operation.h"
 
-/* From one round through all zones to the next. */
+/* The pause between rounds through all zones. */
 #define ROUND_MS 1000
 #define ROUND_MAX_MS 60000
 
-/* Only one thread at a time works on one name; the list is shared. */
+/* A TPU being created.  Each name is used by one thread at a time; the list is
+ * shared. */
 struct making {
 	struct making *next;
 	char *name;
-	size_t zone;          /* that is tried: an index of its places */
-	char *operation;      /* under way there, or NULL */
-	bool known;           /* asked for here, or seen to be usable */
-	bool resting;         /* no zone has any: until the next round */
-	struct error no_more; /* what they said */
-	int64_t begun_ms;     /* the first round; all monotonic */
+	size_t zone;          /* zone being tried: index in its places */
+	char *operation;      /* running operation, or NULL */
+	bool known;           /* requested here, or seen usable */
+	bool resting;         /* no zone has capacity: wait for a round */
+	struct error no_more; /* the answer of the last zone */
+	int64_t begun_ms;     /* the first round; all times are monotonic */
 	int64_t next_round_ms;
 	int64_t pause_ms;
-	int64_t since_ms;   /* first seen not usable; 0: it is */
+	int64_t since_ms;   /* first seen unusable; 0: it is usable */
 	int64_t renewed_ms; /* 0: never */
 };
 
@@ -75,13 +76,14 @@ void tpu_maker_done(struct tpu_maker *maker)
 	pthread_mutex_destroy(&maker->lock);
 }
 
-/* "There is no more capacity in the zone", or a quota that is used up. */
+/* Whether a zone has no capacity, or a quota is used up. */
 static bool is_stock_out(const struct error *err)
 {
 	return err->code == ERROR_TRY_AGAIN && err->final;
 }
 
-/* "Accelerator type v3-32 was not found in zone us-central1-a" */
+/* Whether the zone lacks the type: "Accelerator type v3-32 was not found in
+ * zone us-central1-a". */
 static bool is_not_offered(const struct error *err)
 {
 	return err->code == ERROR_FAILED && strstr(err->text, "status 404") &&
@@ -98,7 +100,8 @@ static long patience_s(const struct resource *want)
 	return s;
 }
 
-/* No zone has any: later again, or never.  `err` says what the last said. */
+/* Schedules the next round when no zone has capacity, or fails if the time is
+ * over; `err` has the last answer. */
 static int rest(struct making *one, const struct resource *want,
 		const struct tpu_places *places, struct error *err)
 {
@@ -120,7 +123,7 @@ static int rest(struct making *one, const struct resource *want,
 	return 0;
 }
 
-/* From the zone that is due on. */
+/* Tries the zones from the next one on. */
 static int try_zones(struct tpu_maker *maker, struct making *one,
 		     const struct resource *want,
 		     const struct tpu_places *places, struct arena *mem,
@@ -148,7 +151,7 @@ static int try_zones(struct tpu_maker *maker, struct making *one,
 		sold_out = sold_out || is_stock_out(err);
 	}
 	one->zone = 0;
-	/* Waiting brings no zone to offer it. */
+	/* No zone will ever offer it. */
 	if (!sold_out)
 		return -1;
 	*err = no_more;
@@ -175,7 +178,8 @@ int making_start(struct tpu_maker *maker, const struct resource *want,
 	return ret;
 }
 
-/* 1: it is under way; 0: it is done, or nobody knows; -1: it has failed. */
+/* Returns 1 while the operation runs, 0 if it is done or unknown, -1 if it has
+ * failed. */
 static int look_operation(struct tpu_maker *maker, const struct making *one,
 			  struct error *err)
 {
@@ -206,7 +210,7 @@ static int say_resting(const struct making *one, struct error *err)
 	return 1;
 }
 
-/* Follows the operation; if a zone has no capacity, asks the next one. */
+/* Follows the operation; if the zone has no capacity, tries the next one. */
 static int follow_operation(struct tpu_maker *maker, struct making *one,
 			    const struct resource *want,
 			    const struct tpu_places *places, struct arena *mem,
@@ -277,7 +281,7 @@ int making_refused(struct tpu_maker *maker, const struct resource *want,
 		*err = why;
 		goto out;
 	}
-	/* Another process may have asked for it there. */
+	/* Another process may have requested the TPU there. */
 	if (!one->begun_ms)
 		one->begun_ms = time_monotonic_ms();
 	one->known = true;

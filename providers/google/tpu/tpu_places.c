@@ -42,7 +42,8 @@ int tpu_places_find(struct google *google, const struct resource *it,
 		add_zone(out, mem, found);
 		return 0;
 	}
-	/* One of the others, it will turn out which. */
+	/* With several zones, use any for now; the node's real one is found
+	 * later. */
 	if (zone && !file.zone.text)
 		file.zone.text = json_string_value(json_array_get(others, 0));
 	place_find(google, &file, NULL, mem, &place);

@@ -8,8 +8,8 @@
 #include "core/supervise/supervised.h"
 #include "providers/google/tpu/tpu.h"
 
-/* A network of one's own lets nothing through before a rule says so.
- * https://cloud.google.com/firewall/docs/using-firewalls */
+/* Returns the firewall rule that a custom network needs before it lets anything
+ * through.  https://cloud.google.com/firewall/docs/using-firewalls */
 static const char *firewall_rule(const struct job *job, struct arena *mem)
 {
 	const char *network =
@@ -52,7 +52,8 @@ int tpu_run_place(struct run_spec *spec, const struct resource *run,
 		  const char *provider, long interval_s, struct arena *mem,
 		  struct error *err)
 {
-	/* The run has them made, and only then knows where they are. */
+	/* The run itself has the machines created, and then knows their
+	 * addresses. */
 	spec->allocation = allocation_text(run, provider, interval_s, mem);
 	spec->ended = ended_url(run->job, mem);
 	return spec_set_hosts(spec, run->job, &spec->hosts.names, mem, err);

@@ -9,10 +9,11 @@
 #define END_OF_SWITCH ") </dev/null >/dev/null 2>&1 &\n"
 
 /*
- * It asks once a minute, and believes that there is no lease, or none that it
- * may ask for, when five answers in a row did not come.  The token goes to curl through a pipe: arguments can
- * be seen by everybody on the machine.  Only the first VM deletes; each turns
- * itself off if the node is still there five minutes later.
+ * Deletes a TPU without a lease.  The script asks once a minute, and assumes
+ * after five failed answers in a row that there is no lease, or none it may
+ * read.  The token goes to curl through a pipe, as everybody on the machine can
+ * see arguments.  Only the first VM deletes the node; each VM turns itself off
+ * if the node is still there five minutes later.
  */
 static const char switch_script[] =
 	"#!/bin/bash\n"
@@ -124,7 +125,8 @@ static char *join(const char *first, const char *script)
 	struct buf out = { 0 };
 
 	buf_puts(&out, first);
-	/* It may exit, or be in another language. */
+	/* The user's script may exit, or be in another language, so it runs as
+	 * a file. */
 	if (script)
 		buf_printf(&out,
 			   "script=$(mktemp)\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of what a job has beside its run, for plans and the executor. */
+/* The kinds of a job's objects beside its run, for plans and the executor. */
 #include <string.h>
 
 #include "core/base/base64.h"
@@ -16,7 +16,7 @@ static const struct kube_type *type_of(const struct kind *kind)
 	return kind == &kind_kube_config_map ? &type_config_map : &type_service;
 }
 
-/* Values of a Secret are in base 64: {"KEY": text}. */
+/* Decodes the values of a Secret, which are in base 64, to {"KEY": text}. */
 static json_t *decode(const json_t *data)
 {
 	json_t *out = json_object();
@@ -38,7 +38,7 @@ static json_t *decode(const json_t *data)
 	return out;
 }
 
-/* As `desire` has them. */
+/* Returns the properties in the form that `desire` gives. */
 static json_t *properties_of(const struct kube_type *type, const json_t *object)
 {
 	json_t *out = json_object();
@@ -63,12 +63,14 @@ static int companion_read(void *ctx, const struct resource *want,
 	struct kube_at at;
 	int ret;
 
-	/* What is only to be forgotten needs no cluster; a plan does. */
+	/* A resource that is only to be forgotten needs no cluster, but a plan
+	 * does. */
 	if ((!want->job || !want->job->file) && !kube_is_known(want->place))
 		return 0;
 	if (kube_find(ctx, want->place, &at, err) < 0)
 		return -1;
-	/* The plan says so: rights.h. */
+	/* Without this right nothing is read, and the plan says so:
+	 * rights.h. */
 	if (want->job && want->job->file && !rights_may(ctx, &at, "get", type))
 		return 0;
 	ret = object_get(&at, type, want->name, &object, err);

@@ -12,7 +12,8 @@
 #include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/kube_source.h"
 
-/* In the folder of a run that owns what is beside it. */
+/* The file in the run's folder for the objects that the run's object must
+ * own. */
 #define OWNED_FILE "owned"
 
 static const struct kube_type *const companions[] = { &type_secret,
@@ -21,7 +22,7 @@ static const struct kube_type *const companions[] = { &type_secret,
 
 /* ---- making ------------------------------------------------------------ */
 
-/* Values of a Secret are in base 64. */
+/* Encodes the values of a Secret in base 64. */
 static json_t *encode(const json_t *values)
 {
 	json_t *out = json_object();
@@ -53,7 +54,7 @@ int companion_make(const struct kube_at *at, const struct kube_type *type,
 	return object_apply(at, type, body, false, NULL, NULL, err);
 }
 
-/* {"NAME": value}; returns new, or NULL. */
+/* Returns {"NAME": value} as a new value, or NULL. */
 static json_t *secret_values(const struct job *job, struct error *err)
 {
 	const struct secret *secrets = job->jobrun.secrets.items;
@@ -112,8 +113,8 @@ int companions_ensure(struct kube *kube, const struct kube_at *at,
 
 /* ---- all of a run ------------------------------------------------------ */
 
-/* What the pods of a run's object are made of: they are alike in what they
- * need beside them. */
+/* Returns the pod template of a run's object.  All its templates need the same
+ * objects beside them. */
 static const json_t *pod_of(const json_t *object)
 {
 	const json_t *spec = json_object_get(object, "spec");
@@ -166,7 +167,7 @@ const char *companion_of(const json_t *object, const struct kube_type *type)
 		return has_secrets(pod, name) ? name : NULL;
 	if (type == &type_config_map)
 		return source_of(pod);
-	/* The cluster makes the service of a JobSet. */
+	/* For a JobSet the cluster creates the service. */
 	return !strcmp(json_get_text(object, "kind", ""), type_job.kind) &&
 			       *json_get_text(pod, "subdomain", "")
 		       ? name
@@ -193,8 +194,8 @@ static int patch_one(const struct kube_at *at, const struct kube_type *type,
 	return ret;
 }
 
-/* It does not block the owner's deletion: that takes a right on the owner's
- * finalizers, which nothing else here needs. */
+/* Makes the run's object the owner.  blockOwnerDeletion is not set, as that
+ * takes a right on the owner's finalizers, which nothing else here needs. */
 static int own_all(const struct kube_at *at, const json_t *owner,
 		   struct error *err)
 {
@@ -236,7 +237,7 @@ int companions_own(const struct kube_at *at, const json_t *owner,
 	return ret;
 }
 
-/* One of that name may be somebody else's. */
+/* An object with that name may belong to somebody else. */
 int companion_delete_own(const struct kube_at *at, const struct kube_type *type,
 			 const char *name, const char *job_id,
 			 struct error *err)

@@ -6,7 +6,8 @@
 #include "core/base/buf.h"
 #include "core/base/json.h"
 
-/* "$(" begins a reference to a variable, and "$$" is one "$". */
+/* Escapes a value: "$(" begins a reference to a variable, and "$$" gives
+ * "$". */
 json_t *env_text(const char *value)
 {
 	struct buf out = { 0 };

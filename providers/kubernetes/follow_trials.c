@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The trials of a run.  The Job lists the ended ones by their indexes, also
- * when their pods are gone; the newest pod shows how a running one stands; the
- * log has its result.
+ * Follows the trials of a run.  The Job lists the ended ones by index, also
+ * when their pods are gone; the newest pod shows the state of a running one;
+ * the log has the result.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,14 +21,14 @@
 #include "providers/kubernetes/kube_state.h"
 #include "providers/kubernetes/kube_trials.h"
 
-/* All trials in one look. */
+/* The state of all trials in one look. */
 struct trials_view {
 	struct kube_look *look;
 	struct trial_list known;
-	json_t *values; /* what they try, by the object; or NULL */
+	json_t *values; /* the values being tried, from the object; or NULL */
 	const char *completed, *failed; /* indexes: "0,3-5" */
-	bool over;                      /* the Job is */
-	bool logs;                      /* have been looked at */
+	bool over;                      /* the Job is over */
+	bool logs;                      /* the logs were read in this look */
 };
 
 bool look_has_trials(const struct kube_look *look)
@@ -82,8 +82,8 @@ static const struct trial_record *find_known(const struct trials_view *s,
 
 /* ---- how one stands ---------------------------------------------------- */
 
-/* A pod that has ended is followed by another, until the Job says that the
- * index has. */
+/* Returns the state of a trial.  After a pod that has ended comes another,
+ * until the Job says that the index has ended. */
 static enum run_state state_of_trial(const struct trials_view *s, long index,
 				     const struct pod_task *pod)
 {
@@ -99,7 +99,7 @@ static enum run_state state_of_trial(const struct trials_view *s, long index,
 	return pod->state == RUN_SUCCEEDED ? RUN_RUNNING : pod->state;
 }
 
-/* All that its pods have written is there. */
+/* Whether the log has all output of the trial's pods. */
 static bool log_is_whole(const struct trials_view *s, size_t index)
 {
 	const struct pods *pods = &s->look->pods;
@@ -165,7 +165,8 @@ static int set_end(const struct trials_view *s, const struct pod_task *pod,
 	return read_result(s, trial, err);
 }
 
-/* One that has not ended, or whose log is not there yet. */
+/* Sets the state of a trial that has not ended, or whose log is not complete
+ * yet. */
 static void set_progress(const struct trials_view *s,
 			 const struct pod_task *pod, struct trial_record *trial)
 {
@@ -193,7 +194,7 @@ static int put_one(const struct trials_view *s, size_t index, struct error *err)
 
 	if (was && run_state_is_final(was->state))
 		return 0;
-	/* It has not begun, and maybe never will. */
+	/* The trial has not begun, and maybe never will. */
 	if (!was && !pod->pod && trial.state != RUN_SUCCEEDED &&
 	    trial.state != RUN_FAILED)
 		return 0;
@@ -201,7 +202,7 @@ static int put_one(const struct trials_view *s, size_t index, struct error *err)
 		was ? was->parameters : parameters_of(s, trial.number);
 	trial.start_time_ms =
 		was && was->start_time_ms ? was->start_time_ms : pod->start_ms;
-	/* Its log is read by what comes with its first record. */
+	/* A trial's log can be read only once its first record is stored. */
 	if (!was || !run_state_is_final(trial.state) || !log_is_whole(s, index))
 		set_progress(s, pod, &trial);
 	else if (set_end(s, pod, &trial, err) < 0)

@@ -8,7 +8,7 @@
 
 #define NAME_MAX_LEN 63
 
-/* A label of RFC 1123, which names of volumes must be. */
+/* Checks a label of RFC 1123, which names of volumes must be. */
 static int check_name(const char *value, struct error *err)
 {
 	size_t i, len = strlen(value);
@@ -33,8 +33,8 @@ static int check_path(const char *value, struct error *err)
 	return 0;
 }
 
-/* It is a part of places, where a kubeconfig follows behind a blank
- * (kube_internal.h). */
+/* Checks the name of a context.  In places the kubeconfig follows the context
+ * after a blank (kube_internal.h). */
 static int check_context(const char *value, struct error *err)
 {
 	if (!*value || value[strcspn(value, " \t\r\n")])

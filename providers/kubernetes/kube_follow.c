@@ -24,12 +24,13 @@
 #include "providers/kubernetes/whereabouts.h"
 
 #define SIGNAL_BASE 128
-/* Why a run waits takes a look at each, and many have the overview. */
+/* With more runs than this, the overview alone decides about waiting runs, as
+ * the reason of each would take a look at it. */
 #define FEW_RUNS 16
 
 /* ---- tasks ------------------------------------------------------------- */
 
-/* The pools of an object, in the order of the run's tasks. */
+/* Reads the pools of an object, in the order of the run's tasks. */
 static void read_pools(const json_t *object, struct kube_job *out)
 {
 	const json_t *spec = json_object_get(object, "spec");
@@ -60,7 +61,7 @@ static void read_pools(const json_t *object, struct kube_job *out)
 		out->tasks.count = out->pools[0].count;
 }
 
-/* In words: "exited with 3". */
+/* Writes how a task ended: "exited with 3". */
 static void end_words(const struct pod_task *task, char *out, size_t size)
 {
 	char name[32];
@@ -97,7 +98,7 @@ const char *look_end_words(const struct kube_look *look,
 			    place->index, words);
 }
 
-/* The first that failed, or NULL. */
+/* Returns the task that failed first, or NULL. */
 static const struct pod_task *culprit(const struct kube_look *look)
 {
 	const struct pod_task *first = NULL;
@@ -174,13 +175,13 @@ static bool is_changed(const struct task_list *known,
 	       !same_text(was->host, now->host);
 }
 
-/* Pods that are gone have left what was known of their tasks; when the run is
- * over, so is all that it was at. */
+/* Stores the state of the tasks.  Tasks whose pods are gone keep their last
+ * known state; when the run is over, so are all its tasks. */
 static int put_progress(const struct kube_look *look, bool with_run,
 			struct error *err)
 {
 	struct store *store = look->kube->env.store;
-	/* The tasks of trials are not the run's. */
+	/* Tasks of trials are not tasks of the run. */
 	size_t count = look_has_trials(look) ? 0 : look->spec.topology.count, i;
 	struct task_record *tasks =
 		arena_alloc(look->mem, (count + 1) * sizeof(*tasks));
@@ -243,10 +244,10 @@ static enum run_state state_now(const struct kube_look *look)
 		return state;
 	if (has_running_pod(look))
 		return RUN_RUNNING;
-	/* Somebody else has stopped it, and may let it go on. */
+	/* Somebody else has suspended the object, and may resume it. */
 	if (state_is_suspended(look->object))
 		return RUN_QUEUED;
-	/* Between two attempts, or before the first. */
+	/* The run is between two attempts, or before the first. */
 	if (look->record.run.state == RUN_RUNNING)
 		return RUN_RUNNING;
 	for (i = 0; i < look->pods.count; i++)
@@ -256,7 +257,7 @@ static enum run_state state_now(const struct kube_look *look)
 	return RUN_QUEUED;
 }
 
-/* Takes over what is new.  True if anything is. */
+/* Takes what is new into the record; returns true if anything is. */
 static bool update_run(struct kube_look *look, enum run_state state,
 		       const char *error, int exit_code)
 {
@@ -297,7 +298,7 @@ static int take_gone(struct kube_look *look, struct error *err)
 				 look->record.where, look->record.user);
 	if (look_has_trials(look) && look_cancel_trials(look, err) < 0)
 		return -1;
-	/* What has come from its pods before they went. */
+	/* Take what the streams have received from its pods. */
 	pod_log_collect(look->kube, &look->at, look->folder, &look->pods,
 			look->follow, true);
 	if (!asked &&
@@ -310,7 +311,7 @@ static int take_gone(struct kube_look *look, struct error *err)
 	return put_progress(look, true, err);
 }
 
-/* Why a run is not over yet. */
+/* Returns why a run is not over yet. */
 static const char *why_not_yet(const struct kube_look *look,
 			       enum run_state state)
 {
@@ -331,8 +332,8 @@ static const char *why_not_yet(const struct kube_look *look,
 	return why;
 }
 
-/* Logs come after the state of a run that goes on: a node that hangs holds
- * nothing else up. */
+/* Stores the state of a run that goes on before reading logs, so that a node
+ * that hangs delays nothing else. */
 static int put_going(struct kube_look *look, enum run_state state,
 		     struct error *err)
 {
@@ -395,12 +396,12 @@ static int look_once(struct kube_look *look, struct error *err)
 		return -1;
 	if (spec_read(look->folder, look->mem, &look->spec, err) < 0)
 		return -1;
-	/* Another one of that name is not this run. */
+	/* Another object with that name is not this run. */
 	if (ret == 1 || (*uid && strcmp(uid, object_meta(look->object, "uid"))))
 		return take_gone(look, err);
 	ret = take_object(look, err);
-	/* A start that was killed in the middle may have left what nobody
-	 * owns.  Where that can't be changed the run goes on. */
+	/* A start that was interrupted may have left objects without an owner.
+	 * The run goes on where they can't be changed. */
 	companions_own(&look->at, look->object, look->folder, &ignored);
 	return ret;
 }
@@ -458,7 +459,7 @@ static bool is_unchanged(void *ctx, const struct run_record *run)
 	bool same;
 
 	record_take(&record, run, properties, mem);
-	/* Trials begin and end, and the run goes on. */
+	/* Trials begin and end while the run's own state stays the same. */
 	same = !record.trials &&
 	       whereabouts_find(ctx, &record, &at, NULL, &ignored) == 0 &&
 	       overview_is_enough(ctx, &at, &record);
@@ -472,7 +473,7 @@ void kube_refresh(void *ctx, struct run_record *const *runs, size_t count,
 {
 	size_t i;
 
-	(void)mem; /* what has changed is found by a look at each */
+	(void)mem; /* every run is looked at, so needs none */
 	for (i = 0; i < count; i++)
 		fresh[i] = (count > FEW_RUNS || !waits(runs[i])) &&
 			   is_unchanged(ctx, runs[i]);

@@ -8,7 +8,7 @@
 #include "core/base/json.h"
 #include "core/provider/listing.h"
 
-/* '-' and 8 hex digits. */
+/* '-' and 8 hexadecimal digits. */
 #define SUFFIX_LEN 9
 
 const char *kube_name(const char *job_id, struct arena *mem)
@@ -35,7 +35,7 @@ const char *kube_name(const char *job_id, struct arena *mem)
 			    crc32c_add(0, job_id, strlen(job_id)));
 }
 
-/* Labels that the job has of its own, and those that jobrun finds it by. */
+/* Returns the job's own labels, and those by which jobrun finds it. */
 static json_t *labels(const struct job *job)
 {
 	struct arena *mem = arena_new();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What jobrun sets itself in pods and Jobs, and the field that says it. */
+/* The fields of pods and Jobs that jobrun sets itself, and the job's fields for
+ * them. */
 #include "providers/kubernetes/kube_types.h"
 
 #define THE_NAME "jobrun finds its objects by that"

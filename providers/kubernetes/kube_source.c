@@ -12,21 +12,21 @@
 #include "core/data/tree.h"
 #include "providers/kubernetes/kube_names.h"
 
-/* The limit for all values together (k8s.io/api, MaxSecretSize), less a
- * little. */
+/* The limit for all values together (k8s.io/api, MaxSecretSize), with some
+ * margin. */
 #define SOURCE_MAX 1000000
 #define NAME_DIGITS 10
 #define MODE_EXECUTABLE 0555
 #define MODE_FILE 0444
 
-/* "NAME-0123456789", by the digest of the source; in `mem`. */
+/* Returns "NAME-0123456789" with digits of the source's digest; in `mem`. */
 static const char *source_name(const struct job *job, struct arena *mem)
 {
 	return arena_printf(mem, "%s-%.*s", kube_name(job->job_id, mem),
 			    NAME_DIGITS, job->source_digest.hex);
 }
 
-/* Keys may not have slashes. */
+/* Returns the key of a file, as keys may not contain slashes. */
 static const char *key_of(size_t i, char room[24])
 {
 	snprintf(room, 24, "f%zu", i);
@@ -115,7 +115,7 @@ json_t *source_volume(const struct job *job, struct arena *mem)
 	return volume;
 }
 
-/* The files must still be those that were digested for the plan. */
+/* The file must still have the contents that were digested for the plan. */
 static int add_file(const char *folder, const struct tree_entry *entry,
 		    const char *key, json_t *data, struct error *err)
 {

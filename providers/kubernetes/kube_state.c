@@ -12,7 +12,7 @@ static long long number(const json_t *object, const char *key)
 	return json_get_int(json_object_get(object, "status"), key, 0);
 }
 
-/* Counts pods, over all Jobs of a JobSet. */
+/* Counts pods in a state over all Jobs of a JobSet. */
 static long long count_pods(const json_t *object, const char *key)
 {
 	const json_t *jobs = json_object_get(json_object_get(object, "status"),
@@ -48,7 +48,7 @@ enum run_state state_of(const json_t *object)
 	if (object_condition(object, "Completed", NULL) ||
 	    object_condition(object, "Complete", NULL))
 		return RUN_SUCCEEDED;
-	/* All trials have run, and some failed. */
+	/* All trials have run, though some failed. */
 	if (state_ran_all_trials(object) && number(object, "succeeded") > 0)
 		return RUN_SUCCEEDED;
 	if (object_condition(object, "Failed", NULL))

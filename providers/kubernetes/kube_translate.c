@@ -18,14 +18,14 @@
 #include "providers/kubernetes/objects.h"
 #include "providers/kubernetes/kube_uses.h"
 
-/* All pods of a slice are on one node pool, and no others. */
+/* Puts all pods of a slice, and no others, on one node pool. */
 #define EXCLUSIVE_NOTE "alpha.jobset.sigs.k8s.io/exclusive-topology"
 #define EXCLUSIVE_TOPOLOGY "cloud.google.com/gke-nodepool"
 
 struct kube_translation {
 	struct pod_maker pods;
 	struct machine_groups machines;
-	json_t *specs[KUBE_POOL_MAX]; /* of each pool's pods, owned */
+	json_t *specs[KUBE_POOL_MAX]; /* the pod specs of each pool; owned */
 	bool has_tpu;
 };
 
@@ -34,7 +34,7 @@ void kube_leave_out(struct kube_job *out, bool needed, const char *path,
 {
 	size_t i;
 
-	/* Pools share most of their fields. */
+	/* Pools share most of their fields, so report each path once. */
 	for (i = 0; i < out->left_count; i++)
 		if (!strcmp(out->left[i].path, path))
 			return;
@@ -65,8 +65,8 @@ static const char *pool_name(enum role role)
 					     : role_name(role);
 }
 
-/* Workers that are as the master is are one pool with it: then the index of a
- * pod is its rank. */
+/* Adds a group.  Workers that equal the master form one pool with it, so that
+ * the index of a pod is its rank. */
 static void add_group(struct kube_translation *t,
 		      const struct machine_group *group)
 {
@@ -83,7 +83,8 @@ static void add_group(struct kube_translation *t,
 	add_pool(t, pool_name(group->role), (size_t)group->count, spec);
 }
 
-/* Beside a TPU there is no master: the program runs on the TPU's hosts. */
+/* Adds all pools.  Beside a TPU there is no master: the program runs on the
+ * hosts of the TPU. */
 static void add_pools(struct kube_translation *t)
 {
 	const struct machine_group *tpu =
@@ -121,7 +122,8 @@ static json_t *object(const char *version, const char *kind, json_t *metadata,
 	return out;
 }
 
-/* What the file adds to a part of each Job, "metadata" or "spec".  Takes it. */
+/* Returns `value` (taken) merged with what the file adds to the "metadata" or
+ * "spec" of each Job. */
 static json_t *with_job(const struct kube_translation *t, const char *part,
 			json_t *value)
 {
@@ -145,7 +147,7 @@ static json_t *job_metadata(const struct kube_translation *t)
 	if (block && block->queue)
 		json_object_set_new(json_object_get(out, "labels"), KUEUE_LABEL,
 				    json_text(block->queue));
-	/* Kueue makes the request for nodes, and says for how long. */
+	/* Kueue requests the nodes, and for how long. */
 	if (block && block->capacity == KUBE_CAPACITY_QUEUED && limit_s)
 		json_object_set_new(json_object_get(out, "annotations"),
 				    "provreq.kueue.x-k8s.io/"
@@ -154,7 +156,7 @@ static json_t *job_metadata(const struct kube_translation *t)
 	return with_job(t, "metadata", out);
 }
 
-/* Where Kueue places the pods of a role. */
+/* Returns the annotations that tell Kueue where to place the pods of a role. */
 static json_t *topology_notes(const struct kubernetes_block *block)
 {
 	json_t *out = json_object();
@@ -168,7 +170,8 @@ static json_t *topology_notes(const struct kubernetes_block *block)
 	return out;
 }
 
-/* Labels, and annotations for others: pods have their controller's own. */
+/* Returns labels and annotations for the pods; their controller adds its
+ * own. */
 static json_t *pod_metadata(const struct kube_translation *t, size_t pool)
 {
 	json_t *whole = kube_metadata(t->pods.job, t->pods.out->name);
@@ -226,7 +229,7 @@ static json_t *replicated_job(struct kube_translation *t, size_t pool)
 	return out;
 }
 
-/* The job ends when its master does. */
+/* The job succeeds when its master does. */
 static json_t *success_policy(const struct kube_translation *t)
 {
 	json_t *out = json_object();
@@ -251,7 +254,7 @@ static json_t *make_jobset(struct kube_translation *t)
 				    json_text(EXCLUSIVE_TOPOLOGY));
 	json_put(network, "enableDNSHostnames", json_true());
 	json_put_text(network, "subdomain", t->pods.out->name);
-	/* Peers are looked up before they are ready. */
+	/* Tasks look up their peers before these are ready. */
 	json_put(network, "publishNotReadyAddresses", json_true());
 	json_put(spec, "network", network);
 	json_put(spec, "successPolicy", success_policy(t));
@@ -274,7 +277,7 @@ static json_t *make_indexed(struct kube_translation *t)
 	return object("batch/v1", "Job", job_metadata(t), spec);
 }
 
-/* For the names of the pods. */
+/* Makes the service that gives pods their names. */
 static json_t *make_service(const struct kube_translation *t)
 {
 	const char *name = t->pods.out->name;
@@ -299,7 +302,7 @@ static json_t *make_secret(const struct kube_translation *t)
 	return out;
 }
 
-/* {"NAME": "value"} of a container. */
+/* Returns {"NAME": "value"} of a container. */
 static json_t *env_properties(const json_t *container)
 {
 	json_t *out = json_object();
@@ -315,7 +318,7 @@ static json_t *env_properties(const json_t *container)
 	return out;
 }
 
-/* {"name": "/path"} of a container. */
+/* Returns {"name": "/path"} of a container. */
 static json_t *volume_properties(const json_t *container)
 {
 	json_t *out = json_object();
@@ -330,7 +333,7 @@ static json_t *volume_properties(const json_t *container)
 	return out;
 }
 
-/* The properties of its pods for the reader of a plan. */
+/* Returns the properties of a pool's pods for the reader of a plan. */
 static json_t *pool_properties(const struct kube_pool *pool, json_t *spec)
 {
 	static const char *const of_container[] = { "image", "command", "args",
@@ -359,8 +362,7 @@ static json_t *pool_properties(const struct kube_pool *pool, json_t *spec)
 	return out;
 }
 
-/* The properties that make one run differ from another, whatever runs its
- * pods. */
+/* Returns the properties that distinguish runs, without the kind of object. */
 static json_t *properties(const struct kube_translation *t)
 {
 	const struct job *job = t->pods.job;
@@ -396,7 +398,7 @@ static json_t *properties(const struct kube_translation *t)
 
 /* ---- the rest ---------------------------------------------------------- */
 
-/* Texts that are there or not, and why they have no place. */
+/* Reports strings of the job that have no place in a cluster. */
 static void look_at_texts(const struct kube_translation *t)
 {
 	const struct training_input *input = &t->pods.job->training_input;
@@ -422,7 +424,7 @@ static void look_at_texts(const struct kube_translation *t)
 				       kube_why(texts[i].path));
 }
 
-/* Checks fields of the job as a whole that have no counterpart. */
+/* Reports fields of the whole job that have no counterpart. */
 static void look_at_the_rest(const struct kube_translation *t)
 {
 	const struct job *job = t->pods.job;
@@ -514,7 +516,7 @@ int kube_translate(const struct job *job, const struct catalogue *catalogue,
 		out->jobset = make_jobset(&t);
 	if (out->pool_count == 1)
 		out->indexed = make_indexed(&t);
-	/* Pods of one run look for each other. */
+	/* The pods of a run find each other through the service. */
 	if (out->indexed && out->jobset)
 		out->service = make_service(&t);
 	out->secret = make_secret(&t);

@@ -13,7 +13,7 @@
 
 #define OPTION "--trials="
 #define FIELD "trainingInput.hyperparameters"
-/* MAX_ARG_STRLEN: of one argument, with its NUL (execve(2)). */
+/* MAX_ARG_STRLEN: the size of one argument with its NUL (execve(2)). */
 #define ARGUMENT_MAX 131072
 
 bool trials_are_wanted(const struct job *job)
@@ -78,8 +78,8 @@ void trials_check(const struct pod_maker *maker)
 
 /* ---- the Job ----------------------------------------------------------- */
 
-/* "$(" in an argument begins a reference, and "$$" is one "$": JSON has
- * another form for it. */
+/* Writes "$" in JSON's other form, as "$(" in an argument would begin a
+ * reference, and "$$" would become "$". */
 static char *hide_dollars(const char *text)
 {
 	struct buf out = { 0 };
@@ -172,10 +172,11 @@ void trials_add_job(const struct job *job, json_t *spec)
 		     at_once < 1       ? 1
 		     : at_once < count ? at_once
 				       : count);
-	/* Each has its restarts, and ends no other. */
+	/* Each trial has its own restarts, and its failure ends no other
+	 * trial. */
 	json_object_del(spec, "backoffLimit");
 	json_put_int(spec, "backoffLimitPerIndex", policy_max_restarts(job));
-	/* The Job ends with one more than that. */
+	/* The Job ends when there is one failure more than this. */
 	if (tuning->max_failed_trials)
 		json_put_int(spec, "maxFailedIndexes",
 			     tuning->max_failed_trials - 1 < count

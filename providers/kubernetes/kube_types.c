@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What pods and Jobs may hold: the OpenAPI document of Kubernetes, release 1.36
- * (github.com/kubernetes/kubernetes, api/openapi-spec/swagger.json), with its
- * keys of strategic merges.  core/job/body.h says how rows read.
+ * The fields that pods and Jobs may have: the OpenAPI document of Kubernetes,
+ * release 1.36 (github.com/kubernetes/kubernetes,
+ * api/openapi-spec/swagger.json), with its keys of strategic merges.
+ * core/job/body.h explains the rows.
  */
 #include "providers/kubernetes/kube_types.h"
 

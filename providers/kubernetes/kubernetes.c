@@ -24,7 +24,7 @@
 #include "providers/kubernetes/kube_uses.h"
 
 #define FILE_MARK " in "
-/* The same of a file below the root of its job: nobody vouches for it. */
+/* The mark of a kubeconfig inside the job's root, which nobody has reviewed. */
 #define OWN_FILE_MARK " within "
 
 /* ---- where ------------------------------------------------------------- */
@@ -46,7 +46,8 @@ static const char *kube_place(const struct job *job, struct arena *mem)
 			    context ? context : "", mark, path);
 }
 
-/* A kubeconfig that is the user's own is no choice of the file's. */
+/* Returns the kubeconfig that the job's file chooses; NULL if it is the user's
+ * own. */
 static const char *contacts(const struct job *job,
 			    const struct boundary *boundary, struct arena *mem)
 {
@@ -63,14 +64,15 @@ static const char *contacts(const struct job *job,
 	return arena_printf(mem, "the cluster of the kubeconfig '%s'", file);
 }
 
-/* The parts of a place, in `mem`; NULL where it has none. */
+/* The parts of a place, in `mem`; NULL for missing ones. */
 struct place_parts {
 	const char *name_space;
 	struct kubeconfig_choice choice;
-	const char *rest; /* all but the namespace */
+	const char *rest; /* the place without its namespace */
 };
 
-/* What a file of a repository must not have become a link out of. */
+/* Returns the root that a file of a repository must not leave through a
+ * link. */
 static const char *root_of_file(const char *file, struct arena *mem)
 {
 	char *folder = path_folder(file), *root = boundary_root(folder);
@@ -135,7 +137,7 @@ const char *kube_place_in_context(const char *place, const char *context,
 			    parts.choice.file ? parts.choice.file : "");
 }
 
-/* Under the lock, so that a plugin is run once. */
+/* Connects to a cluster; the lock is held, so that a plugin runs only once. */
 static struct apiserver *connect_to(struct kube *kube,
 				    const struct place_parts *parts,
 				    struct error *err)
@@ -228,8 +230,9 @@ static void add_companions(struct resources *out, const struct job *job,
 			  made->config_map);
 		json_put(one->properties, "immutable", json_true());
 	}
-	/* The cluster makes the service of a JobSet.  If the file leaves Job or
-	 * JobSet open, that is known when the run is made. */
+	/* For a JobSet the cluster creates the service.  If the file leaves
+	 * open whether it is a Job or a JobSet, that is known when the run is
+	 * created. */
 	if (made->service && kube_wants_job(job)) {
 		one = add(out, &kind_kube_service, &type_service, job,
 			  made->service);
@@ -252,9 +255,9 @@ static void note_left_out(const struct kube_job *made, struct resources *out)
 	}
 }
 
-/* The reader of a plan is told where it would be done; nothing is asked.  What
- * the file of a job chooses is not read for that, so that the note is the same
- * whoever is allowed to. */
+/* Tells the reader of a plan where the job would run, without asking the
+ * cluster.  A kubeconfig that the job's file chooses is not read for that, so
+ * that the note does not depend on who reads the plan. */
 static void note_where(const struct job *job, const struct provider_env *env,
 		       const char *place, struct resources *out)
 {
@@ -287,7 +290,7 @@ static int desire(const struct job *job, const struct provider_env *env,
 	add_companions(out, job, &made);
 	run = add(out, &kind_kube_run, plain ? &type_job : &type_jobset, job,
 		  plain && made.indexed ? made.indexed : made.jobset);
-	/* Runs are known by the names of their jobs. */
+	/* Runs have the names of their jobs. */
 	run->name = arena_strdup(out->mem, job->job_id);
 	for (i = 0; i < run->index; i++)
 		resource_needs(out, run, out->items[i]);

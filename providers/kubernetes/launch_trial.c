@@ -87,7 +87,8 @@ static int read_number(long *out, struct error *err)
 	return 0;
 }
 
-/* As the service did: arguments, hyperparameters, a folder for each trial. */
+/* Makes the command as the service did: arguments, hyperparameters, and a
+ * folder for each trial. */
 static char **make_command(char *const *argv, const json_t *values,
 			   const char *job_dir, const char *number,
 			   struct arena *mem)
@@ -115,7 +116,8 @@ static char **make_command(char *const *argv, const json_t *values,
 	return out;
 }
 
-/* One that is started again finds what it has left, if that outlives it. */
+/* Makes the trial's folder.  A trial that is restarted finds its earlier output
+ * there, if the folder outlives the pod. */
 static int make_folder(struct launch_trial *trial, struct arena *mem,
 		       struct error *err)
 {

@@ -19,7 +19,7 @@ bool launcher_is_used(const struct pod_maker *maker)
 	return maker->block && maker->block->launcher;
 }
 
-/* The job's part of the specification, as far as it is known before a pod
+/* Fills in the job's part of the specification that is known before a pod
  * exists. */
 static void make_spec(const struct pod_maker *maker, struct run_spec *out)
 {
@@ -39,7 +39,7 @@ long launcher_grace_s(const struct job *job)
 
 /* ---- what has no place ------------------------------------------------- */
 
-/* Files of this machine are none of a pod. */
+/* Whether a URL can be used in a pod; files of this machine cannot. */
 static bool is_elsewhere(const char *url)
 {
 	return strstr(url, "://") || url[0] == '/';
@@ -73,7 +73,7 @@ static void check_data(const struct pod_maker *maker)
 	}
 }
 
-/* Whether it outlives a pod. */
+/* Whether a path is in a volume, which outlives the pod. */
 static bool is_in_volume(const struct pod_maker *maker, const char *path)
 {
 	const struct kube_volume *all = maker->block->volumes.items;
@@ -164,8 +164,8 @@ static void add_data(const struct pod_maker *maker, const struct run_spec *spec,
 static void wrap_command(const struct pod_maker *maker, json_t *container)
 {
 	json_t *given = json_object_get(container, "command");
-	/* It is there, whatever the file sets of the variables of others; a
-	 * trial is alone. */
+	/* The command gives where it runs, as the file may set variables of
+	 * other systems; a trial has no peers. */
 	json_t *command =
 		json_pack("[s, s, s]", PROGRAM, "launch",
 			  trials_are_wanted(maker->job) ? "--from=local"
@@ -190,8 +190,9 @@ static void wrap_command(const struct pod_maker *maker, json_t *container)
 
 /* ---- what puts it there ------------------------------------------------ */
 
-/* It takes its turn before the program does, so that what it asks for adds
- * nothing to the pod: but where a quota holds each container must ask. */
+/* Returns a small request.  The init container runs before the program, so it
+ * adds nothing to the pod's needs, but with a quota every container must have a
+ * request. */
 static json_t *small_resources(const struct pod_maker *maker,
 			       const json_t *container)
 {
@@ -220,7 +221,7 @@ void launcher_add(const struct pod_maker *maker, json_t *spec,
 	json_put(one, "command",
 		 json_pack("[s, s, s, s]", "jobrun", "launch", "--install",
 			   LAUNCHER_FOLDER));
-	/* Why it failed is then in its status. */
+	/* On failure its status then has the last lines of its log. */
 	json_put_text(one, "terminationMessagePolicy", "FallbackToLogsOnError");
 	json_put(one, "resources", small_resources(maker, container));
 	json_put(one, "volumeMounts",
@@ -237,7 +238,7 @@ void launcher_describe(const struct pod_maker *maker, json_t *properties)
 	if (!launcher_is_used(maker))
 		return;
 	make_spec(maker, &spec);
-	/* A file at that path on this machine is not the pod's. */
+	/* A file with that path on this machine is not the pod's. */
 	for (i = 0; i < spec.data.count; i++)
 		if (spec.data.sets[i].index &&
 		    !strstr(spec.data.sets[i].index, "://"))

@@ -80,11 +80,11 @@ int list_objects(const struct kube_at *at, const struct kube_type *type,
 
 /* ---- Secrets ----------------------------------------------------------- */
 
-/* Nobody lists Secrets: that shows all of a namespace.  They have the names of
- * their jobs, and are found by what else those have. */
+/* Finds Secrets without listing them, which would show all of a namespace: they
+ * have their jobs' names, which the jobs' other objects tell. */
 struct secret_walk {
-	const struct kube_type *type; /* of what is being listed */
-	json_t *names;                /* {"NAME": true}: that may have one */
+	const struct kube_type *type; /* type of the listed objects */
+	json_t *names;                /* {"NAME": true} for possible Secrets */
 };
 
 static int take_owners(void *arg, const json_t *page, struct error *err)
@@ -106,7 +106,7 @@ static int take_owners(void *arg, const json_t *page, struct error *err)
 	return 0;
 }
 
-/* Adds those that have something of a type. */
+/* Adds the names of the jobs that have objects of a type. */
 static int add_names(const struct kube_at *at, const struct kube_type *type,
 		     json_t *names, struct error *err)
 {
@@ -152,8 +152,9 @@ int list_secrets(const struct kube_at *at, const struct kind *kind,
 
 /* ---- runs -------------------------------------------------------------- */
 
-/* Also lists runs whose object is gone, but whose record is here, and those
- * that others started with what 'render' wrote, which have no attempt. */
+/* Lists runs, also those whose object is gone but whose record is here, and
+ * those that others started from the output of 'render', which have no
+ * attempt. */
 int run_list(void *ctx, const char *place, struct listing *out,
 	     struct error *err)
 {

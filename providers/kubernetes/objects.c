@@ -156,10 +156,10 @@ int object_take_away(const struct kube_at *at, const struct kube_type *type,
 		json_put(options, "preconditions", before);
 	}
 	ret = apiserver_call(at->api, &request, &answer, err);
-	/* Another one of its name is not what was meant. */
+	/* An object with another uid is not the one that was meant. */
 	if (ret < 0 && (answer.status == 404 || (uid && answer.status == 409)))
 		ret = 1;
-	/* A Status says no more than that it is done. */
+	/* A Status only says that the deletion is done. */
 	if (ret == 0 && *object_meta(answer.body, "uid")) {
 		*out = answer.body;
 		answer.body = NULL;

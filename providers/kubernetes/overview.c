@@ -12,26 +12,26 @@
 #define FRESH_MS 1000
 #define ANSWER_MAX ((size_t)64 << 20)
 
-/* The states of a run's pods. */
+/* States of a run's pods, as a set of bits. */
 enum pod_bit {
-	POD_WAITS = 1 << 0, /* for a node */
+	POD_WAITS = 1 << 0, /* waits for a node */
 	POD_BEGINS = 1 << 1,
 	POD_OTHER = 1 << 2,
 };
 
-/* How one kind of object stands, in one namespace. */
+/* The state of all objects of one kind in a namespace. */
 struct kube_overview {
 	const struct apiserver *api;
 	const struct kube_type *type;
 	char name_space[KUBE_NAMESPACE_MAX];
-	json_t *lines; /* by name, each an object by column; or NULL */
+	json_t *lines; /* objects by name, each by column; or NULL */
 	int64_t read_ms;
-	json_t *pods; /* by the name of their run, enum pod_bit; or NULL */
+	json_t *pods; /* enum pod_bit by name of the run; or NULL */
 	int64_t pods_ms;
 	struct kube_overview *next;
 };
 
-/* {"name": {"Suspended": …}} of a Table, or NULL. */
+/* Returns {"name": {"Suspended": …}} from a Table, or NULL. */
 static json_t *read_lines(const json_t *table)
 {
 	const json_t *columns = json_object_get(table, "columnDefinitions");
@@ -58,7 +58,7 @@ static json_t *read_lines(const json_t *table)
 	return out;
 }
 
-/* Returns new, or NULL. */
+/* Requests a Table; returns a new value, or NULL. */
 static json_t *ask(const struct kube_at *at, const struct kube_type *type,
 		   const char *label)
 {
@@ -89,7 +89,8 @@ static json_t *ask(const struct kube_at *at, const struct kube_type *type,
 	return out;
 }
 
-/* "NAME-POOL-0-INDEX-abcde" of a JobSet, "NAME-INDEX-abcde" of a Job. */
+/* Returns the run's name from "NAME-POOL-0-INDEX-abcde" of a JobSet or
+ * "NAME-INDEX-abcde" of a Job. */
 static const char *run_of_pod(const struct kube_type *type, const char *pod,
 			      struct arena *mem)
 {
@@ -116,7 +117,7 @@ static enum pod_bit pod_bit(const char *status)
 	return POD_OTHER;
 }
 
-/* Returns new, or NULL. */
+/* Requests the states of all pods; returns a new value, or NULL. */
 static json_t *ask_pods(const struct kube_at *at, const struct kube_type *type)
 {
 	json_t *lines = ask(at, &type_pod, KUBE_LABEL_JOB);
@@ -138,7 +139,7 @@ static json_t *ask_pods(const struct kube_at *at, const struct kube_type *type)
 	return out;
 }
 
-/* Called under the lock. */
+/* Finds or adds an overview; the lock is held. */
 static struct kube_overview *find(struct kube *kube, const struct kube_at *at,
 				  const struct kube_type *type)
 {
@@ -182,7 +183,7 @@ static bool is_late(int64_t read_ms)
 	return time_monotonic_ms() - read_ms > FRESH_MS;
 }
 
-/* Whether its pods still wait, or begin, as they did.  Called under the lock. */
+/* Whether the run's pods wait or begin as recorded; the lock is held. */
 static bool pods_are_unchanged(struct kube_overview *all,
 			       const struct kube_at *at,
 			       const struct kube_record *record)
@@ -202,8 +203,9 @@ static bool pods_are_unchanged(struct kube_overview *all,
 	return bits & POD_BEGINS && !(bits & POD_OTHER);
 }
 
-/* A run that runs has not ended; one that waits is suspended still, or its pods
- * are where they were.  Any other run is looked at.  Called under the lock. */
+/* Whether nothing has changed: a running run has not ended, or the object of a
+ * waiting one is still suspended or its pods are unchanged.  Runs in other
+ * states must be looked at.  The lock is held. */
 static bool is_unchanged(struct kube_overview *all, const struct kube_at *at,
 			 const struct kube_record *record)
 {
@@ -228,7 +230,8 @@ bool overview_is_enough(struct kube *kube, const struct kube_at *at,
 	struct kube_overview *all;
 	bool enough;
 
-	/* Under the lock, so that many who want to know ask once. */
+	/* The lock is held during the request, so that concurrent callers ask
+	 * once. */
 	pthread_mutex_lock(&kube->lock);
 	all = find(kube, at, record->type);
 	if (!all->lines || is_late(all->read_ms)) {

@@ -19,7 +19,8 @@ static const char *image_of(const struct pod_maker *maker,
 {
 	const struct training_input *input = &maker->job->training_input;
 
-	/* A worker without one runs the master's; a TPU's host too. */
+	/* Workers without an image run the master's, and so do the hosts of a
+	 * TPU. */
 	if (group->config->image_uri)
 		return group->config->image_uri;
 	if (input->master_config.image_uri)
@@ -46,8 +47,8 @@ static void add_command(const struct pod_maker *maker,
 			 json_pack("[s, s, s, o]", "python3", "-u", "-m",
 				   env_text(input->python_module)));
 	list = env_words(args);
-	/* AI Platform passed it behind the job's own arguments, and behind the
-	 * values of a trial. */
+	/* AI Platform put it after the job's arguments and the values of a
+	 * trial. */
 	if (input->job_dir && !trials_are_wanted(maker->job))
 		json_array_append_new(
 			list, env_text(arena_printf(maker->mem, "--job-dir=%s",
@@ -161,7 +162,7 @@ static void add_volume(const struct pod_maker *maker,
 	}
 }
 
-/* One of the pod's own, which goes with it. */
+/* Adds a volume of the pod's own, which is deleted with it. */
 static void add_empty(json_t *volumes, const char *name)
 {
 	json_t *volume = named("name", name);
@@ -208,7 +209,7 @@ static void add_volumes(const struct pod_maker *maker, json_t *spec,
 
 /* ---- machines ---------------------------------------------------------- */
 
-/* "2,2,1" hosts of 2x2x1 chips are "4x4x1". */
+/* Returns the topology in chips: hosts "2,2,1" with 2x2x1 chips are "4x4x1". */
 static const char *chip_topology(const struct pod_maker *maker,
 				 const struct tpu *tpu,
 				 const struct slice *slice)
@@ -254,7 +255,7 @@ static json_t *tpu_resources(const struct pod_maker *maker,
 	return out;
 }
 
-/* NVIDIA_TESLA_T4 is nvidia-tesla-t4 there. */
+/* Returns GKE's label: nvidia-tesla-t4 for NVIDIA_TESLA_T4. */
 static const char *gpu_label(const struct pod_maker *maker, const char *type)
 {
 	char *out = arena_strdup(maker->mem, type);
@@ -271,7 +272,7 @@ static const char *type_path(const struct pod_maker *maker, enum role role)
 			    role_name(role));
 }
 
-/* Takes `map`. */
+/* Puts `map` (taken) under the key if it is not empty. */
 static void put_if_any(json_t *out, const char *key, json_t *map)
 {
 	if (json_object_size(map))
@@ -280,7 +281,7 @@ static void put_if_any(json_t *out, const char *key, json_t *map)
 		json_decref(map);
 }
 
-/* Asks for GPUs in both maps of a container's resources. */
+/* Requests GPUs in both maps of a container's resources. */
 static void ask_gpus(const struct pod_maker *maker,
 		     const struct machine_group *group, json_t *requests,
 		     json_t *limits, json_t *selector)
@@ -311,7 +312,7 @@ static void ask_gpus(const struct pod_maker *maker,
 			      gpu_label(maker, type));
 }
 
-/* A pod takes all of a node that the node does not need itself. */
+/* Requests everything of a node that the node does not need itself. */
 static void ask_machine(const struct pod_maker *maker,
 			const struct machine *machine, json_t *out)
 {
@@ -353,9 +354,9 @@ static json_t *resources(const struct pod_maker *maker,
 
 /* ---- pods -------------------------------------------------------------- */
 
-/* Labels of GKE's nodes by how they are got, and the taint of those that come by
- * a request (GKE docs, flex-start and queued provisioning; cluster autoscaler,
- * 2026). */
+/* The labels of GKE's nodes by kind of capacity, and the taint of nodes created
+ * for a request (GKE docs, flex-start and queued provisioning; cluster
+ * autoscaler, 2026). */
 static void add_capacity(const struct kubernetes_block *block, json_t *spec,
 			 json_t *selector)
 {
@@ -418,7 +419,7 @@ json_t *pod_spec(const struct pod_maker *maker,
 	json_put_int(spec, "terminationGracePeriodSeconds",
 		     launcher_grace_s(maker->job));
 	add_block(maker, spec, selector);
-	/* Its token is for what a file names an account for. */
+	/* The token is mounted only if the file names a service account. */
 	if (!maker->block || !maker->block->service_account)
 		json_put(spec, "automountServiceAccountToken", json_false());
 	maker->out->has_image &= image != NULL;

@@ -2,15 +2,15 @@
 /*
  * Appends the output of a run's pods to the run's folder.
  *
- * Each pod has a stream (pod_stream.h), from the second of the last line that
- * is there: the API knows no smaller unit.  How many lines of that second are
- * there already is remembered, and so many are left out: lines of a container
- * are never taken back, and come in one order.  In the state
- * (core/remote/log_collect.h), by the pod's uid:
+ * Each pod has a stream (pod_stream.h) from the second of the last line read,
+ * as the API knows no smaller unit.  The number of lines already read of that
+ * second is remembered, and these are skipped: a container's lines are never
+ * removed or reordered.  The state (core/remote/log_collect.h) has by the pod's
+ * uid:
  *
  *	{"since": "2026-11-21T02:38:57Z", "seen": 3, "done": true}
  *
- * Whoever follows a run keeps its streams open from look to look and only
+ * A process that follows a run keeps its streams open between looks and only
  * takes what has come.  A single look asks all pods at once, and waits for a
  * short time.
  */
@@ -26,16 +26,16 @@
 #include "providers/kubernetes/kube_internal.h"
 #include "providers/kubernetes/pod_stream.h"
 
-/* At once; with more pods than that each has its turn. */
+/* How many streams are open at once; more pods take turns. */
 #define STREAMS_MAX 128
-/* A run that has ended waits so long for logs that nobody gives. */
+/* How long a run that has ended waits for logs that do not come. */
 #define SETTLE_MS 10000
-/* A single look waits so long for pods that say nothing, and as long as this
- * for those that go on. */
+/* How long a single look waits for pods without output, and for pods that keep
+ * writing. */
 #define SILENT_MS 800
 #define LOOK_MAX_MS 60000
 #define TAKE_POLL_US 5000
-/* Before a stream that broke is asked for again; doubled. */
+/* The pause before a broken stream is opened again; it doubles each time. */
 #define AGAIN_MS 1000
 #define AGAIN_MAX_MS 30000
 /* A longer line is cut. */
@@ -43,20 +43,20 @@
 #define SECOND_LEN 19 /* "2026-11-21T02:38:57" */
 #define LOG_NAME "pod-log"
 
-/* What is read of one pod. */
+/* What was read of one pod. */
 struct pod_log {
 	char *uid;
 	char *name;
 	size_t task;
-	bool there; /* in this look */
+	bool there; /* the pod exists in this look */
 	bool ended;
 
 	struct pod_stream *stream;   /* or NULL */
-	bool from_end;               /* it was opened after the pod's end */
-	struct buf rest;             /* a line that has not ended */
-	bool cut;                    /* the rest of a line that was cut */
-	char second[SECOND_LEN + 1]; /* of the stream's last line */
-	long long nth;               /* in that second */
+	bool from_end;               /* opened after the pod's end */
+	struct buf rest;             /* an incomplete line */
+	bool cut;                    /* skip the rest of a line that was cut */
+	char second[SECOND_LEN + 1]; /* of the last line in the stream */
+	long long nth;               /* number of the line within that second */
 	int64_t not_before_ms;
 	int failures;
 	struct pod_log *next;
@@ -78,8 +78,8 @@ struct pod_line {
 	size_t len;
 };
 
-/* The next one before `end`; false if there is none, and at one that has not
- * ended, unless the pod has. */
+/* Returns the next line before `end`; false if there is none.  An incomplete
+ * line counts only if the pod has ended. */
 static bool next_line(const char **p, const char *end, bool ended,
 		      struct pod_line *out)
 {
@@ -111,7 +111,7 @@ static int64_t stamp_ms(const struct pod_line *line)
 	return ms > 0 ? ms : time_now_ms();
 }
 
-/* Whether the folder has it already. */
+/* Whether the folder already has the line. */
 static bool is_known(const struct pod_log *log, const json_t *state)
 {
 	int order = strncmp(log->second, json_get_text(state, "since", ""),
@@ -140,7 +140,8 @@ static void take_line(struct pod_log *log, const struct pod_line *line,
 	json_put_int(state, "seen", log->nth);
 }
 
-/* Adds what is new of `rest` to `lines`; of `trials` each pod is one. */
+/* Adds the new lines in `rest` to `lines`; with `trials` each pod is a
+ * trial. */
 static void take_lines(struct pod_log *log, bool whole, bool trials,
 		       json_t *state, json_t *lines)
 {
@@ -193,8 +194,8 @@ static int compare_first(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Adds what each of several pods has written, in the order in which they began:
- * one may have taken another's place.  Takes the batches. */
+/* Adds the batches of several pods in the order in which the pods began, as one
+ * may have replaced another.  Takes the batches. */
 static void take_batches(struct log_collect *c, json_t **batches, size_t count)
 {
 	json_t *lines = json_array();
@@ -222,7 +223,8 @@ static bool is_done(struct log_collect *c, const char *uid)
 
 /* ---- streams ----------------------------------------------------------- */
 
-/* A stream has ended: is that all, or is it asked for again? */
+/* Ends a stream: either its pod is done, or the stream is opened again
+ * later. */
 static void end_stream(struct log_collect *c, struct pod_log *log, long status)
 {
 	bool good = status / 100 == 2;
@@ -233,8 +235,8 @@ static void end_stream(struct log_collect *c, struct pod_log *log, long status)
 	log->cut = false;
 	log->second[0] = '\0';
 	log->nth = 0;
-	/* One that is gone, or that never wrote, has no more; and of one that
-	 * had ended before it was asked this was all. */
+	/* Nothing more will come from a pod that is gone or never wrote, or
+	 * whose stream was opened after its end. */
 	if ((good && log->from_end) || status == 404 ||
 	    (log->ended && status == 400))
 		json_object_set_new(state_of_pod(c, log->uid), "done",
@@ -270,7 +272,7 @@ static void begin_streams(struct log_collect *c, const struct kube_at *at,
 	}
 }
 
-/* Takes what has come of all; returns how much. */
+/* Takes the new data of all streams; returns how much it was. */
 static size_t take_all(struct log_collect *c, struct kube_logs *logs)
 {
 	bool trials = c->spec.tuning.params.count;
@@ -316,7 +318,7 @@ static bool any_stream(const struct kube_logs *logs)
 	return false;
 }
 
-/* Until all streams have ended, or are silent for `silent_ms`. */
+/* Takes data until all streams have ended, or are silent for `silent_ms`. */
 static void take_for(struct log_collect *c, struct kube_logs *logs,
 		     int64_t silent_ms)
 {
@@ -384,7 +386,7 @@ static void mark_there(struct kube_logs *logs, const struct pods *pods)
 	}
 }
 
-/* Ends the streams of pods that are gone, or `all`. */
+/* Closes the streams of pods that are gone, or `all`. */
 static void drop(struct kube_logs *logs, bool all)
 {
 	struct pod_log **p = &logs->pods, *log;
@@ -417,7 +419,7 @@ void pod_log_end_all(struct kube *kube)
 	}
 }
 
-/* Whether there is no use in waiting longer. */
+/* Whether waiting longer is useless. */
 static bool is_settled(const struct log_collect *c)
 {
 	long long since_ms = json_get_int(c->state, "endMs", 0);
@@ -428,7 +430,8 @@ static bool is_settled(const struct log_collect *c)
 	return since_ms && time_now_ms() - since_ms >= SETTLE_MS;
 }
 
-/* What a pod that has ended wrote last is asked for once more. */
+/* Looks at all pods; the last output of a pod that has ended is requested
+ * again. */
 static void look_at_all(struct log_collect *c, const struct kube_at *at,
 			struct kube_logs *logs, bool follow, bool ended)
 {
@@ -444,7 +447,8 @@ static void look_at_all(struct log_collect *c, const struct kube_at *at,
 	drop(logs, !follow);
 }
 
-/* Also marks each pod whose log is whole, or `given_up`. */
+/* Whether all logs are complete; also marks each pod whose log is complete or
+ * `given_up`. */
 static bool all_whole(struct log_collect *c, struct pods *pods, bool given_up)
 {
 	bool all = true;

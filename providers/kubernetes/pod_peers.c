@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells a pod about its peers, for programs and for
- * read_kubernetes.c. */
+/* Tells a pod its peers, for programs and for read_kubernetes.c. */
 #include "core/base/json.h"
 #include "core/topology/topology_read.h"
 #include "providers/kubernetes/env.h"
@@ -8,7 +7,7 @@
 #include "providers/kubernetes/pod.h"
 #include "providers/kubernetes/kube_trials.h"
 
-/* "node/master/1,node/worker/2,ps/ps/1": see read_kubernetes.c. */
+/* Returns "node/master/1,node/worker/2,ps/ps/1": see read_kubernetes.c. */
 static const char *task_list(const struct pod_maker *maker)
 {
 	const struct kube_job *job = maker->out;
@@ -35,7 +34,8 @@ static const char *task_list(const struct pod_maker *maker)
 	return out;
 }
 
-/* The master's own, or those of the group together: their index is the rank. */
+/* Adds PyTorch's variables for the master alone, or for the tasks of the group,
+ * whose index is the rank. */
 static void add_torch(const struct pod_maker *maker, const struct kube_pool *at,
 		      const char *master, json_t *env)
 {

@@ -10,7 +10,7 @@
 
 /* ---- pods -------------------------------------------------------------- */
 
-/* The map at a key, made if there is none; borrowed. */
+/* Returns the map at a key, creating it if needed; borrowed. */
 static json_t *map_at(json_t *object, const char *key)
 {
 	json_t *map = json_object_get(object, key);
@@ -22,7 +22,7 @@ static json_t *map_at(json_t *object, const char *key)
 	return map;
 }
 
-/* Takes `value`. */
+/* Puts `value` (taken) at a key that is not there yet. */
 static void put_unless_there(json_t *map, const char *key, json_t *value)
 {
 	if (json_object_get(map, key))

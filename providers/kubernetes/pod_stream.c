@@ -6,19 +6,20 @@
 
 #include "core/net/url.h"
 
-/* What is kept of a pod that writes faster than it is read. */
+/* The most that is kept of a pod that writes faster than it is read. */
 #define KEPT_MAX ((size_t)4 << 20)
-/* A program may be silent for long; a connection that is cut is not noticed
- * sooner. */
+/* A program may be silent for long; a broken connection is noticed only
+ * then. */
 #define STALL_S 300
-/* Whoever reads asks again, after a while. */
+/* The reader opens the stream again later. */
 static const struct retry_policy one_try = { 0 };
 
 struct pod_stream {
 	struct apiserver_stream *stream;
 	char *url;
 
-	/* Between the reader's thread and the client's: */
+	/* The lock protects these members, used by the reader and the client's
+	 * thread. */
 	pthread_mutex_t lock;
 	struct buf kept;
 	bool paused;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pods of a run: which task each is, how it stands, and why one waits. */
+/* The pods of a run: the task of each, its state, and why one waits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static int64_t time_at(const json_t *object, const char *key)
 	return ms > 0 ? ms : 0;
 }
 
-/* The ordinal of its task, or -1. */
+/* Returns the ordinal of the pod's task, or -1. */
 static long find_task(const struct kube_job *job, const json_t *pod)
 {
 	const char *pool = object_label(pod, POOL_LABEL);
@@ -55,13 +55,13 @@ static const json_t *first_state(const json_t *pod, const char *which)
 	return json_object_get(json_array_get(all, 0), "state");
 }
 
-/* The state of the program's container: {"running": …} and so on. */
+/* Returns the state of the program's container: {"running": …} and so on. */
 static const json_t *container(const json_t *pod)
 {
 	return first_state(pod, "containerStatuses");
 }
 
-/* The same of the launcher's, as long as it stands in the program's way. */
+/* Returns the state of the launcher's container while it delays the program. */
 static const json_t *launcher(const json_t *pod)
 {
 	const json_t *state = first_state(pod, "initContainerStatuses");
@@ -70,7 +70,8 @@ static const json_t *launcher(const json_t *pod)
 	return end && json_get_int(end, "exitCode", 1) == 0 ? NULL : state;
 }
 
-/* Why a pod does not run, in plain words; NULL: it gives no reason. */
+/* Returns why a pod does not run, in plain words; NULL if it gives no
+ * reason. */
 static const char *why_pending(const json_t *pod, struct arena *mem)
 {
 	static const struct {
@@ -121,7 +122,7 @@ static enum run_state pod_state(const json_t *pod)
 		       : RUN_PREPARING;
 }
 
-/* The newest pod of a task counts. */
+/* Whether the pod is the newest of its task, which is the one that counts. */
 static bool is_newer(const json_t *pod, const struct pod_task *task,
 		     int64_t made_ms, int64_t *known_ms)
 {
@@ -142,7 +143,8 @@ static bool is_evicted(const json_t *pod)
 		"Evicted");
 }
 
-/* What the cluster says of it: kubelet of what was low, others of who came. */
+/* Returns the cluster's reason for the loss: what was low on the node, or which
+ * pod came instead. */
 static const char *why_lost(const json_t *pod, struct arena *mem)
 {
 	const json_t *condition = NULL;
@@ -155,7 +157,7 @@ static const char *why_lost(const json_t *pod, struct arena *mem)
 	return arena_strdup(mem, said);
 }
 
-/* The end of a log, of which one line says why. */
+/* Returns the line that gives the cause from the end of a log. */
 static const char *cause_in(const char *text, struct arena *mem)
 {
 	struct buf cause = { 0 };

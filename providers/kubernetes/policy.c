@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules of `jobrun.restart` are asked in their order, and so are those of a
- * podFailurePolicy: a rule that says fail becomes FailJob, one that says
- * restart becomes Count.  The rule for a pod that was evicted comes first, as
- * it has an exit code too.  A Job of a JobSet has no backoff, so that a pod
- * that counts ends it too, but with another reason: by that the JobSet knows
- * whether to start all pods again.  A container that a signal has killed exits
- * with 128 and its number.
+ * Translates `jobrun.restart` to a podFailurePolicy.  Both try their rules in
+ * order: a rule that says fail becomes FailJob, one that says restart becomes
+ * Count.  The rule for an evicted pod comes first, as such a pod has an exit
+ * code, too.  A Job of a JobSet has no backoff, so a pod that counts also ends
+ * it, but with another reason, by which the JobSet knows whether to start all
+ * pods again.  A container killed by a signal exits with 128 plus its number.
  */
 #include "providers/kubernetes/policy.h"
 
@@ -36,7 +35,8 @@ static int signal_number(const char *name)
 	return 0;
 }
 
-/* "1" or "64-127", checked when the file was read. */
+/* Marks the codes of "1" or "64-127", which was checked when the file was
+ * read. */
 static void mark_codes(const char *text, bool codes[EXIT_MAX + 1])
 {
 	unsigned from, to;
@@ -64,7 +64,7 @@ static json_t *exit_codes(const struct restart_rule *rule)
 		if (number)
 			codes[SIGNAL_BASE + number] = true;
 	}
-	/* 0 is no failure. */
+	/* Code 0 is no failure. */
 	for (i = 1; i <= EXIT_MAX; i++)
 		if (codes[i])
 			json_array_append_new(values,
@@ -91,7 +91,7 @@ static json_t *codes_match(const char *operator, json_t * values)
 	return out;
 }
 
-/* The pod was evicted, preempted, or its node is gone. */
+/* Matches a pod that was evicted or preempted, or whose node is gone. */
 static json_t *disrupted(void)
 {
 	json_t *condition = json_object();
@@ -116,8 +116,8 @@ static bool names_codes(const struct restart_rule *rule)
 	return rule->exit_codes.count || rule->signals.count;
 }
 
-/* Whether pods start again when one was taken away: by the first rule that
- * holds then. */
+/* Whether pods start again after a preemption, by the first rule that matches
+ * one. */
 static bool lost_again(const struct job *job)
 {
 	const struct restart *restart = &job->jobrun.restart;
@@ -128,11 +128,13 @@ static bool lost_again(const struct job *job)
 		if (rule->preempted || !names_codes(rule))
 			return rule->action == RESTART_ACTION_RESTART &&
 			       restart->max_preemptions > 0;
-	/* Not every program can be started twice: only if the file says so. */
+	/* Not every program can be started twice, so the file must ask for
+	 * it. */
 	return job_has(job, "restart") && restart->max_preemptions > 0;
 }
 
-/* Kubernetes has one count.  Where only one of ours is not 0, it is that. */
+/* Returns the only limit that Kubernetes has; if just one of ours is set, that
+ * one. */
 long policy_max_restarts(const struct job *job)
 {
 	const struct restart *restart = &job->jobrun.restart;
@@ -142,7 +144,8 @@ long policy_max_restarts(const struct job *job)
 	return lost_again(job) ? restart->max_preemptions : 0;
 }
 
-/* Where a pod is a trial, its end is that of its index alone. */
+/* Returns the action: if each pod is a trial, its failure ends only its
+ * index. */
 static const char *fail_action(const struct job *job)
 {
 	return trials_are_wanted(job) ? "FailIndex" : "FailJob";
@@ -178,7 +181,7 @@ static void add_code_rules(const struct job *job, json_t *rules)
 	}
 }
 
-/* Returns new; empty if all that fails counts. */
+/* Returns the rules as a new value; empty if every failure counts. */
 static json_t *pod_rules(const struct job *job)
 {
 	const struct restart *restart = &job->jobrun.restart;
@@ -194,7 +197,7 @@ static json_t *pod_rules(const struct job *job)
 	return out;
 }
 
-/* Whether a pod can end the run while restarts are left. */
+/* Whether a pod can end the run though restarts are left. */
 static bool has_fail_rule(const struct job *job)
 {
 	json_t *rules = pod_rules(job);
@@ -269,7 +272,7 @@ void policy_add_jobset(const struct job *job, json_t *spec)
 	long most = policy_max_restarts(job);
 	json_t *policy, *rules;
 
-	/* Without a policy it fails with its first Job. */
+	/* Without a policy the JobSet fails with its first Job. */
 	if (!most)
 		return;
 	policy = json_object();

@@ -37,7 +37,7 @@ static bool detects(const struct surroundings *at)
 		surroundings_get(at, "TPU_WORKER_HOSTNAMES"));
 }
 
-/* A variable that may be missing. */
+/* Reads a variable that may be missing. */
 static int optional(const struct surroundings *at, const char *name, long min,
 		    long fallback, long *out, struct error *err)
 {
@@ -67,7 +67,7 @@ static int check_index(long index, long count, struct error *err)
 			 index, count);
 }
 
-/* "a,b,c", as GKE lists the hosts of a slice. */
+/* Reads "a,b,c", GKE's list of the hosts of a slice. */
 static int read_slice(const struct surroundings *at, struct arena *mem,
 		      struct topology *out, size_t *self, struct error *err)
 {
@@ -141,7 +141,7 @@ static int read_jobset(const struct surroundings *at, long replicas,
 	return 0;
 }
 
-/* The pods of an Indexed Job are called JOB-INDEX, in one domain. */
+/* Reads an Indexed Job, whose pods are called JOB-INDEX, in one domain. */
 static int read_indexed(const struct surroundings *at, struct arena *mem,
 			struct topology *out, size_t *self, struct error *err)
 {
@@ -176,13 +176,13 @@ static int read_indexed(const struct surroundings *at, struct arena *mem,
 
 /* An item of JOBRUN_TASKS. */
 struct task_item {
-	const char *job; /* the replicated one */
+	const char *job; /* name of the replicated Job */
 	enum task_type type;
 	long count;
 	long first; /* index of its first pod */
 };
 
-/* "node/worker/2". */
+/* Parses an item such as "node/worker/2". */
 static int parse_item(const char *text, size_t len, struct arena *mem,
 		      struct task_item *out, struct error *err)
 {
@@ -235,8 +235,8 @@ static int parse_items(const char *text, struct arena *mem,
 	return 0;
 }
 
-/* What all pods of the run are called but for their index: "SET-JOB-0-" and
- * ".DOMAIN", or of an Indexed Job what this one's name says. */
+/* Returns the parts of the pods' names around their index: "SET-JOB-0-" and
+ * ".DOMAIN", or for an Indexed Job the parts of this pod's own name. */
 static int pod_names(const struct surroundings *at, const char *job, long index,
 		     struct arena *mem, const char **before, const char **after,
 		     struct error *err)
@@ -263,7 +263,7 @@ static int pod_names(const struct surroundings *at, const char *job, long index,
 	return 0;
 }
 
-/* All tasks of the run, each of the type that JOBRUN_TASKS says. */
+/* Reads all tasks of the run with the types given in JOBRUN_TASKS. */
 static int read_tasks(const struct surroundings *at, struct arena *mem,
 		      struct topology *out, size_t *self, struct error *err)
 {

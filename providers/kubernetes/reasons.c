@@ -10,7 +10,7 @@
 #include "providers/kubernetes/objects.h"
 
 #define JOBSET_LABEL "jobset.sigs.k8s.io/jobset-name"
-/* Controllers need less for their first look at an object. */
+/* Controllers take less time than this to look at a new object. */
 #define CONTROLLER_MS 10000
 
 static bool is_owned(const json_t *object, const char *uid)
@@ -52,7 +52,8 @@ static int take_children(void *arg, const json_t *page, struct error *err)
 	return 0;
 }
 
-/* Returns new: empty for a Job, and where they can't be listed. */
+/* Returns the Jobs of a JobSet as a new value: empty for a Job, and if they
+ * can't be listed. */
 static json_t *children_of(const struct kube_at *at, const json_t *object,
 			   struct arena *mem)
 {
@@ -130,7 +131,8 @@ static int take_event(void *arg, const json_t *page, struct error *err)
 	return 0;
 }
 
-/* The newest warning about one object, and no other; NULL: none. */
+/* Returns the newest warning about exactly this object; NULL if there is
+ * none. */
 static const char *warning_about(const struct kube_at *at, const char *uid,
 				 struct arena *mem)
 {
@@ -157,7 +159,7 @@ static const char *warning_about(const struct kube_at *at, const char *uid,
 	return why;
 }
 
-/* The first Job that lacks pods, and of which somebody says why. */
+/* Returns a warning about the first Job that lacks pods and has one. */
 static const char *warning_about_jobs(const struct kube_at *at,
 				      const json_t *jobs, struct arena *mem)
 {
@@ -179,8 +181,8 @@ static const char *warning_about_jobs(const struct kube_at *at,
 	return why;
 }
 
-/* A pod that has a node and no state of its own waits for its volumes, or for
- * what its sandbox lacks. */
+/* Returns a warning about a pod with a node but no state of its own, which
+ * waits for its volumes or for something its sandbox lacks. */
 static const char *warning_about_pods(const struct kube_at *at,
 				      const struct pods *pods,
 				      struct arena *mem)
@@ -213,8 +215,8 @@ struct reason {
 	struct arena *mem;
 };
 
-/* Kueue's Workload says in conditions what it waits for, and why it has given
- * up what it had. */
+/* Takes from the conditions of Kueue's Workload what it waits for, and why it
+ * was evicted. */
 static int take_workload(void *arg, const json_t *page, struct error *err)
 {
 	struct reason *out = arg;
@@ -259,7 +261,7 @@ static int find_place(void *arg, const json_t *page, struct error *err)
 	return 0;
 }
 
-/* " at place 3", where Kueue shows its queues; else "". */
+/* Returns " at place 3" if Kueue shows its queues, else "". */
 static const char *place_in_queue(const struct kube_at *at,
 				  const json_t *object, const char *workload,
 				  struct arena *mem)
@@ -307,7 +309,8 @@ static const char *why_queued(const struct kube_at *at, const json_t *object,
 
 /* ---- a run ------------------------------------------------------------- */
 
-/* Nothing has looked at the object since it was made. */
+/* Returns why the run waits if no controller has looked at its object; NULL if
+ * one has. */
 static const char *why_unseen(const json_t *object, struct arena *mem)
 {
 	int64_t made_ms = time_parse(object_meta(object, "creationTimestamp"));

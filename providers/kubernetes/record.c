@@ -13,7 +13,7 @@
 
 #define PROVIDER "kubernetes"
 
-/* In the run's folder: what was wanted. */
+/* The file in the run's folder with the desired run. */
 #define WANTED_FILE "wanted.json"
 #define WANTED_MAX (16u << 20)
 

@@ -8,7 +8,7 @@
 #include "providers/kubernetes/kube_source.h"
 #include "providers/kubernetes/kube_trials.h"
 
-/* Each warning once, whichever objects it came with. */
+/* Notes each warning once, whichever objects it came with. */
 static void take_warnings(const struct rehearsal *all, const json_t *warnings)
 {
 	json_t *known = json_object_get(all->outputs, "warnings"), *one, *other;
@@ -45,7 +45,8 @@ static int try_one(const struct rehearsal *all, const struct kube_type *type,
 	return ret < 0 ? error_prefix(err, "the cluster refuses it") : 0;
 }
 
-/* What is there already stays as it is.  No secret is read for this. */
+/* Tries an object beside the run, unless it exists already.  No secret is read
+ * for this. */
 static int try_companion(const struct rehearsal *all,
 			 const struct kube_type *type, const json_t *body,
 			 struct error *err)
@@ -76,8 +77,8 @@ static int try_companion(const struct rehearsal *all,
 		       : 0;
 }
 
-/* An earlier run has the name and can't become another one, so another name is
- * tried; a quota that has no room for both has room for one. */
+/* Tries the run.  If an earlier run has the name, another name is used; the
+ * quota may then have no room for both, but it has room for one. */
 static int try_run(const struct rehearsal *all, struct error *err)
 {
 	json_t *trial = json_deep_copy(all->body), *made = NULL;

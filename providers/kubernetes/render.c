@@ -6,7 +6,7 @@
 #include "providers/kubernetes/kube_translate.h"
 #include "providers/kubernetes/kube_trials.h"
 
-/* "TOKEN, KEY": what the Secret has to hold. */
+/* Returns "TOKEN, KEY", the names that the Secret must have. */
 static const char *secret_names(const struct job *job, const char *name,
 				struct arena *mem)
 {

@@ -11,17 +11,17 @@
 struct kube_rights {
 	const struct apiserver *api;
 	char name_space[KUBE_NAMESPACE_MAX];
-	json_t *rules; /* of a SelfSubjectRulesReview; NULL: not to be had */
+	json_t *rules; /* of a SelfSubjectRulesReview; NULL: none */
 	json_t *known; /* {"get secrets": true}, asked one by one */
 	struct kube_rights *next;
 };
 
 struct right {
-	unsigned needs; /* 0: every job */
+	unsigned needs; /* 0: every job needs it */
 	const struct kube_type *type;
 	const char *part;         /* "log", or NULL */
-	const char *const *verbs; /* up to NULL */
-	/* What goes on without it; NULL: nothing does. */
+	const char *const *verbs; /* ends with NULL */
+	/* What goes on without this right; NULL: nothing does. */
 	const char *without;
 };
 
@@ -84,7 +84,8 @@ unsigned rights_need(const struct kube_job *made, const struct kube_type *type)
 
 /* ---- asking ------------------------------------------------------------ */
 
-/* "batch" of "/apis/batch/v1", "" of "/api/v1"; in `mem`. */
+/* Returns the API group, "batch" of "/apis/batch/v1", "" of "/api/v1"; in
+ * `mem`. */
 static const char *group_of(const struct kube_type *type, struct arena *mem)
 {
 	static const char apis[] = "/apis/";
@@ -95,7 +96,7 @@ static const char *group_of(const struct kube_type *type, struct arena *mem)
 	return arena_strndup(mem, from, strcspn(from, "/"));
 }
 
-/* The status of a review; returns new, or NULL. */
+/* Returns the status of a review as a new value, or NULL. */
 static json_t *review(struct apiserver *api, const char *kind,
 		      const char *plural, json_t *spec)
 {
@@ -118,7 +119,7 @@ static json_t *review(struct apiserver *api, const char *kind,
 	return out;
 }
 
-/* Called under the lock. */
+/* Finds or adds the rights in a namespace; the lock is held. */
 static struct kube_rights *find(struct kube *kube, const struct kube_at *at)
 {
 	struct kube_rights *one;
@@ -169,7 +170,7 @@ static bool list_has(const json_t *list, const char *text)
 	return false;
 }
 
-/* For names of their own rules say nothing here. */
+/* Whether a rule grants the verb.  Rules for particular names do not count. */
 static bool rules_grant(const json_t *rules, const char *verb,
 			const char *group, const char *resource)
 {
@@ -187,8 +188,8 @@ static bool rules_grant(const json_t *rules, const char *verb,
 	return false;
 }
 
-/* Rules may be incomplete: the last word on what they do not grant is a
- * SelfSubjectAccessReview.  Called under the lock. */
+/* Whether the user may do something; the lock is held.  The rules may be
+ * incomplete, so a SelfSubjectAccessReview decides what they do not grant. */
 static bool may(struct kube *kube, const struct kube_at *at, const char *verb,
 		const struct kube_type *type, const char *part)
 {
@@ -251,7 +252,7 @@ bool rights_remember(struct kube *kube, const struct kube_at *at,
 
 /* ---- a job ------------------------------------------------------------- */
 
-/* Adds the verbs of one right that are not granted: "get, patch". */
+/* Adds the verbs of a right that are not granted: "get, patch". */
 static void add_lacking(struct kube *kube, const struct kube_at *at,
 			const struct right *right, struct buf *out)
 {

@@ -18,10 +18,10 @@
 #include "providers/kubernetes/success.h"
 #include "providers/kubernetes/whereabouts.h"
 
-/* An earlier run takes the grace of its pods to go. */
+/* How long, beyond the grace of its pods, an earlier run may take to go. */
 #define GONE_MAX_MS 120000
 #define GONE_POLL_MS 200
-/* Some of the annotations' 256 KiB are for others. */
+/* The annotations may have 256 KiB in all, of which a part is for others. */
 #define PROPERTIES_MAX (192u << 10)
 
 int run_choose_type(const struct kube_at *at, const struct job *job,
@@ -59,14 +59,14 @@ int run_get_either(const struct kube_at *at, const char *job_id,
 	if (ret < 0)
 		return -1;
 	ret = object_get(at, other, name, &found, &denied);
-	/* Without the right to read them we made none either. */
+	/* Without the right to read such objects we have created none. */
 	if (ret < 0 && denied.code != ERROR_DENIED) {
 		*err = denied;
 		return -1;
 	}
 	if (ret < 0)
 		ret = 1;
-	/* Another job's object is no conflict here. */
+	/* An object of another job is no conflict here. */
 	if (ret == 0 && strcmp(object_note(found, KUBE_NOTE_JOB), job_id) != 0)
 		ret = 1;
 	if (ret != 0) {
@@ -106,7 +106,8 @@ int run_attempt_of(const json_t *object)
 
 /* ---- starting ---------------------------------------------------------- */
 
-/* Waits until the name is free: `name` in a request would be refused. */
+/* Waits until the name is free, as a request with a used name would be
+ * refused. */
 static int wait_gone(const struct kube_at *at, const struct kube_type *type,
 		     const char *name, int64_t grace_ms, struct error *err)
 {
@@ -132,8 +133,8 @@ static int wait_gone(const struct kube_at *at, const struct kube_type *type,
 	}
 }
 
-/* Deletes the objects that it owns first, so that they are not taken for new
- * ones. */
+/* Deletes an earlier run after the objects it owns, which could be mistaken for
+ * new ones. */
 static int remove_earlier(const struct kube_at *at,
 			  const struct kube_type *type, const json_t *object,
 			  const char *name, int64_t grace_ms, struct error *err)
@@ -144,8 +145,8 @@ static int remove_earlier(const struct kube_at *at,
 	return wait_gone(at, type, name, grace_ms, err);
 }
 
-/* Annotations have 256 KiB together.  What a list of very many files would take
- * of that is left out: their digest is there still. */
+/* Returns the properties for an annotation.  A very long list of files is left
+ * out, while their digest stays. */
 static char *properties_text(const struct resource *want)
 {
 	char *text = json_canonical(want->properties);
@@ -185,7 +186,8 @@ json_t *run_complete(const struct resource *want, const json_t *request,
 	return body;
 }
 
-/* It is there: what belongs to it is its, and it is remembered. */
+/* Takes over an existing object: makes it the owner of the objects beside it,
+ * and records it. */
 static int take_over(struct kube *kube, const struct resource *want,
 		     const struct kube_at *at, const struct kube_type *type,
 		     const json_t *object, struct error *err)
@@ -224,8 +226,8 @@ static int start(struct kube *kube, const struct resource *want,
 	return ret;
 }
 
-/* One with the job's digest that was not there when this was planned is what
- * an earlier try has left. */
+/* Whether an earlier try left the object: it has the job's digest, and was not
+ * there when this was planned. */
 static bool is_ours(const struct resource *want, const json_t *object)
 {
 	return run_attempt_of(object) > want->run.attempt &&
@@ -234,7 +236,7 @@ static bool is_ours(const struct resource *want, const json_t *object)
 	       !*object_meta(object, "deletionTimestamp");
 }
 
-/* It goes on somewhere else: a second one beside it is not what was asked for. */
+/* Refuses a second run while one goes on at another place. */
 static int refuse_second(struct kube *kube, const struct resource *want,
 			 const struct kube_at *at, struct arena *mem,
 			 struct error *err)
@@ -283,7 +285,7 @@ static int run_create(void *ctx, const struct resource *want, struct error *err)
 	}
 	if (ret >= 0)
 		ret = companions_ensure(kube, &at, want->job, type, err);
-	/* A success before this start says nothing of how this one ends. */
+	/* An earlier success does not mean that this run succeeds. */
 	if (ret == 0 && kube_has_ttl(want->job))
 		success_delete(&at, want->job->job_id, name, &ignored);
 	if (ret == 0)

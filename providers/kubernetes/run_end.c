@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ending a run, and deleting what is left of it. */
+/* Ends a run, and deletes what is left of it. */
 #include <string.h>
 
 #include "core/base/json.h"
@@ -13,7 +13,7 @@
 #include "providers/kubernetes/success.h"
 #include "providers/kubernetes/whereabouts.h"
 
-/* Without the grace: the pods at once. */
+/* Kills the pods at once, without their grace. */
 static int kill_pods(const struct kube_at *at, const char *name,
 		     struct arena *mem, struct error *err)
 {
@@ -34,8 +34,8 @@ static int kill_pods(const struct kube_at *at, const char *name,
 	return ret;
 }
 
-/* Finds the run of a call: in the record here, or for another machine's run by
- * its object alone.  1: there is none. */
+/* Finds the run of a call in the record, or if another machine started it by
+ * its object.  Returns 1 if there is none. */
 static int find_old(struct kube *kube, const struct resource *have,
 		    struct arena *mem, struct kube_record *out,
 		    struct kube_at *at, struct error *err)
@@ -60,7 +60,7 @@ static int find_old(struct kube *kube, const struct resource *have,
 	return ret;
 }
 
-/* Not that of another job, whose name is nearly the same. */
+/* Gets the object, unless it belongs to another job with a similar name. */
 static int get_own(const struct kube_at *at, const struct kube_record *record,
 		   json_t **out, struct error *err)
 {
@@ -75,7 +75,7 @@ static int get_own(const struct kube_at *at, const struct kube_record *record,
 	return ret;
 }
 
-/* One that had ended before it was to be ended has come to what it says. */
+/* Records the end of a run that had already ended by itself. */
 static int put_asked(struct kube *kube, struct kube_record *record,
 		     const json_t *was, struct arena *mem, struct error *err)
 {
@@ -92,9 +92,9 @@ static int put_asked(struct kube *kube, struct kube_record *record,
 	return store_run_put(kube->env.store, &record->run, err);
 }
 
-/* A Job can only be ended by deleting it; that it was asked for is what the
- * record says then.  Nothing is asked before: a cluster that is slow to answer
- * for pods, logs or Secrets ends a run as fast as any. */
+/* Cancels a run by deleting its object, since there is no other way; the record
+ * then says that this was asked for.  Nothing is read before that, so that slow
+ * answers about pods, logs or Secrets do not delay the end. */
 int run_cancel(void *ctx, const struct resource *have, bool now,
 	       struct error *err)
 {
@@ -128,7 +128,7 @@ out:
 	return ret < 0 ? -1 : 0;
 }
 
-/* It was found by its labels, without its file. */
+/* Whether the run was found by its labels, without its file. */
 bool run_is_unknown(const struct resource *have)
 {
 	return have->place && (!have->job || !have->job->file);
@@ -176,8 +176,8 @@ static bool wanted_secrets(const json_t *wanted)
 	return false;
 }
 
-/* What has no owner to go with, as its start was killed in the middle; lists
- * find the rest. */
+/* Deletes a Secret without an owner, which an interrupted start has left; lists
+ * find other objects. */
 static int delete_secret(struct kube *kube, const struct kube_record *record,
 			 const struct kube_at *at, struct error *err)
 {
@@ -191,7 +191,7 @@ static int delete_secret(struct kube *kube, const struct kube_record *record,
 	return ret;
 }
 
-/* The newest run's object, and what it has beside it. */
+/* Deletes the newest run's object and the objects beside it. */
 static int forget(struct kube *kube, const struct kube_record *record,
 		  const struct kube_at *at, struct error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a run stands before its job is applied, and what the cluster would say to
- * the next. */
+/* Reads the state of a run before its job is applied, and checks what the
+ * cluster would say to the next run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ void run_show(const json_t *object, enum run_state state, const char *why,
 		       object_note(object, KUBE_NOTE_DIGEST_2), why);
 }
 
-/* Whether trials have come to something their Job does not know. */
+/* Adds the results of trials that the Job does not have. */
 static void show_judged(struct kube *kube, const char *job_id,
 			const json_t *object, struct arena *mem,
 			struct resource *found)
@@ -50,7 +50,7 @@ static void show_judged(struct kube *kube, const char *job_id,
 		 record.run.error ? record.run.error : "");
 }
 
-/* What the cluster has, or asks for, that the file alone does not show. */
+/* Notes what the cluster has or requires that the file alone does not show. */
 static void note_cluster(struct kube *kube, const struct kube_at *at,
 			 const struct kube_job *made, json_t *body,
 			 json_t *notes)
@@ -74,7 +74,7 @@ static void note_cluster(struct kube *kube, const struct kube_at *at,
 					    queue));
 }
 
-/* What would be applied, to the letter. */
+/* Rehearses the run exactly as it would be applied. */
 static int rehearse_run(const struct kube_at *at, const struct kube_type *type,
 			const struct resource *want,
 			const struct kube_job *made, const json_t *object,
@@ -98,7 +98,8 @@ static int rehearse_run(const struct kube_at *at, const struct kube_type *type,
 	return ret;
 }
 
-/* Fills in what `adapt` needs: the API call that makes it in this cluster. */
+/* Fills in what `adapt` needs: the API call that creates the run in this
+ * cluster. */
 static int prepare(struct kube *kube, const struct kube_at *at,
 		   const struct kube_type *type, const struct resource *want,
 		   const json_t *object, struct arena *mem,
@@ -131,7 +132,7 @@ static int prepare(struct kube *kube, const struct kube_at *at,
 			      type_path(type, at, made.name, mem)));
 	if (ret == 0)
 		json_object_set(found->outputs, "body", body);
-	/* Without an image there is nothing to ask about. */
+	/* Without an image there is nothing to check. */
 	if (ret == 0 && !same && !kube_needs(&made) &&
 	    !json_array_size(missing))
 		ret = rehearse_run(at, type, want, &made, object,
@@ -140,7 +141,7 @@ static int prepare(struct kube *kube, const struct kube_at *at,
 	return ret;
 }
 
-/* One whose object is gone is what is remembered of it. */
+/* Shows the record of a run whose object is gone. */
 static void show_remembered(struct kube *kube, const struct resource *want,
 			    struct arena *mem, struct resource *found)
 {
@@ -158,14 +159,14 @@ static void show_remembered(struct kube *kube, const struct resource *want,
 		       record.run.digest2, record.run.error);
 }
 
-/* It was found by its labels or its record, without its file. */
+/* Whether the run was found by its labels or its record, without its file. */
 static bool is_unknown(const struct resource *want)
 {
 	return !want->job || !want->job->file;
 }
 
-/* Where the object is gone.  What is found by its labels alone may be no more
- * than the word that it has succeeded. */
+/* Shows a run whose object is gone.  A run found by its labels alone may have
+ * only the mark of its success. */
 static void show_left(struct kube *kube, const struct resource *want,
 		      const struct kube_at *at, const char *name,
 		      struct arena *mem, struct resource *found)
@@ -175,7 +176,7 @@ static void show_left(struct kube *kube, const struct resource *want,
 		success_show(at, want->name, name, found);
 }
 
-/* A run that goes on is looked at where it is. */
+/* Sets the place of a run that goes on to where it is. */
 static int go_where_it_is(struct kube *kube, const struct resource *want,
 			  struct arena *mem, struct kube_at *at,
 			  struct error *err)
@@ -189,8 +190,8 @@ static int go_where_it_is(struct kube *kube, const struct resource *want,
 	return whereabouts_find(kube, &record, at, NULL, err);
 }
 
-/* Without its file, where a job is is what is remembered, or listed; what runs
- * its pods is then remembered, or NULL. */
+/* Finds the run of a job.  Without the file it is where the record or the list
+ * says; the type is then the recorded one, or NULL. */
 static int find_run(struct kube *kube, const struct resource *want,
 		    struct arena *mem, const char **place,
 		    const struct kube_type **type, struct kube_at *at,
@@ -210,7 +211,8 @@ static int find_run(struct kube *kube, const struct resource *want,
 	}
 	if (ret == 1 && *place)
 		ret = 0;
-	/* What is only to be forgotten needs no cluster; a plan does. */
+	/* A resource that is only to be forgotten needs no cluster, but a plan
+	 * does. */
 	if (ret == 0 && (!want->job || !want->job->file) &&
 	    !kube_is_known(*place))
 		return 1;
@@ -248,8 +250,8 @@ int run_read(void *ctx, const struct resource *want, struct resource *found,
 	if (ret >= 0 && want->job && want->job->file)
 		ret = prepare(kube, &at, to_be, want,
 			      type == to_be ? object : NULL, mem, found, err);
-	/* One that is being deleted is as good as gone to whoever wants a new
-	 * one, and not to whoever wants it away. */
+	/* A run that is being deleted counts as gone, except for those who want
+	 * to delete it. */
 	if (ret >= 0 && object &&
 	    (is_unknown(want) || !*object_meta(object, "deletionTimestamp"))) {
 		run_show(object, state_of(object),
@@ -257,8 +259,8 @@ int run_read(void *ctx, const struct resource *want, struct resource *found,
 							: NULL,
 			 found);
 		show_judged(kube, want->name, object, mem, found);
-		/* Another machine may have started it.  Where the store can't
-		 * be written, nothing is remembered. */
+		/* Another machine may have started the run.  If the store can't
+		 * be written, nothing is recorded. */
 		if (kube->env.store && want->job && want->job->file)
 			record_put(kube, want->job, place, &at, type, object,
 				   &ignored);

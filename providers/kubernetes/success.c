@@ -13,10 +13,11 @@
 #include "providers/kubernetes/run.h"
 
 #define SUFFIX "-succeeded"
-/* It has no label of a job: nothing that cleans up after runs finds it. */
+/* The label differs from that of a job, so nothing that cleans up after runs
+ * finds the object. */
 #define LABEL "jobrun-succeeded"
 #define OURS "jobrun-"
-/* What a run was made with is left out where it is no longer small. */
+/* Longer annotations are left out. */
 #define NOTE_MAX 16384
 
 static const char *success_name(const char *name, struct arena *mem)
@@ -24,8 +25,7 @@ static const char *success_name(const char *name, struct arena *mem)
 	return arena_printf(mem, "%s" SUFFIX, name);
 }
 
-/* A run has annotations of ours, and of others; long ones stay out.  Returns
- * new. */
+/* Returns our annotations of a run, without long ones, as a new value. */
 static json_t *small_notes(const json_t *object)
 {
 	json_t *all = json_object_get(json_object_get(object, "metadata"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of the fields of a job in a cluster; plans have the reasons of
- * what is left out from here, too. */
+/* How the fields of a job are used in a cluster; plans also take the reasons
+ * for unused fields from here. */
 #include "providers/kubernetes/kube_uses.h"
 
 #include <assert.h>

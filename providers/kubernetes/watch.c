@@ -12,10 +12,11 @@
 #include "core/base/json.h"
 #include "core/net/url.h"
 
-/* The HTTP client has few connections to one host; requests need some. */
+/* The most watches: the HTTP client has few connections to one host, and other
+ * requests need some. */
 #define WATCH_MAX 4
 #define WATCH_S "300"
-/* A server that is silent for longer than the watch is gone. */
+/* A server that is silent for longer than a watch lasts is gone. */
 #define STALL_S 330
 #define EVENT_MAX (16u << 20)
 #define VERSION_MAX 64
@@ -29,11 +30,12 @@ struct kube_watch {
 	struct apiserver_stream *stream;
 	struct kube_watch *next;
 
-	/* Between this thread and the client's: */
+	/* The lock protects these members, used by the caller and the client's
+	 * thread. */
 	pthread_mutex_t lock;
 	bool live;
-	char version[VERSION_MAX]; /* to go on from; "" for now */
-	/* The client's own. */
+	char version[VERSION_MAX]; /* where to go on; "" for the present */
+	/* Only the client's thread uses these. */
 	struct buf line;
 };
 
@@ -41,7 +43,7 @@ static void signal_change(const struct kube_watch *watch)
 {
 	const uint64_t one = 1;
 
-	/* It is full only if nobody has looked yet. */
+	/* The counter is full only if nobody has looked yet. */
 	if (write(watch->event, &one, sizeof(one)) < 0)
 		return;
 }
@@ -53,7 +55,7 @@ static void set_version(struct kube_watch *watch, const char *version)
 	pthread_mutex_unlock(&watch->lock);
 }
 
-/* {"type": "MODIFIED", "object": …} */
+/* Takes an event such as {"type": "MODIFIED", "object": …}. */
 static void take_event(struct kube_watch *watch, const char *text, size_t len)
 {
 	struct error ignored;
@@ -101,7 +103,7 @@ static void take_end(void *arg)
 	pthread_mutex_unlock(&watch->lock);
 }
 
-/* Begins, or goes on after it has ended. */
+/* Begins the watch, or continues it after it has ended. */
 static int begin(struct kube_watch *watch, struct error *err)
 {
 	struct http_request request = { .method = "GET",
@@ -151,7 +153,8 @@ static void watch_free(struct kube_watch *watch)
 	free(watch);
 }
 
-/* Where it is in the list, or would be; called under the list's lock. */
+/* Returns the watch's place in the list, or where it would be; the lock is
+ * held. */
 static struct kube_watch **find(struct kube *kube, const struct kube_at *at,
 				const struct kube_type *type, const char *name,
 				size_t *count)
@@ -202,7 +205,7 @@ int watch_open(struct kube *kube, const struct kube_at *at,
 		*p = watch_new(at, type, name, err);
 	if (!*p)
 		goto out;
-	/* Changes up to now are seen in the next look. */
+	/* Earlier changes are seen by the next look anyway. */
 	if (read((*p)->event, &changes, sizeof(changes)) < 0)
 		changes = 0;
 	ret = count < WATCH_MAX ? begin(*p, err) : 0;

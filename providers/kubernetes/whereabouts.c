@@ -34,15 +34,16 @@ static bool is_same_server(const struct kube_record *record,
 	return !strcmp(record->server, apiserver_server(at->api));
 }
 
-/* One without an authority of its own is known by its server alone. */
+/* Whether the clusters have the same authority; without one only the server
+ * counts. */
 static bool is_same_ca(const struct kube_record *record,
 		       const struct kube_at *at)
 {
 	return !strcmp(record->ca, apiserver_identity(at->api)->ca);
 }
 
-/* By another way (a tunnel, a proxy), or after its authority was changed, it
- * may be the same: the uid decides. */
+/* Whether the cluster may be the same: with another way to it (a tunnel, a
+ * proxy) or a changed authority the uid decides. */
 static bool may_be_same(const struct kube_record *record,
 			const struct kube_at *at)
 {
@@ -58,7 +59,8 @@ bool whereabouts_differ(const struct kube_record *record,
 		strcmp(record->name_space, at->name_space) != 0);
 }
 
-/* By the name that its context had; 1: that leads elsewhere. */
+/* Looks for the cluster by the name of its context; returns 1 if that leads
+ * elsewhere. */
 static int find_by_context(struct kube *kube, const struct kube_record *record,
 			   struct kube_at *out)
 {
@@ -79,7 +81,7 @@ int whereabouts_find(struct kube *kube, const struct kube_record *record,
 
 	if (sure)
 		*sure = true;
-	/* An older version has recorded no more than the place. */
+	/* Older versions recorded only the place. */
 	if (!*record->server)
 		return ret;
 	if ((ret < 0 || !may_be_same(record, out)) &&

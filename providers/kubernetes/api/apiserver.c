@@ -13,16 +13,17 @@
 #include "core/net/url.h"
 #include "providers/kubernetes/api/token.h"
 
-/* Accept, the token, whom to act as, and the NULL. */
+/* The headers: Accept, the token, the user to act as, and NULL. */
 #define HEADERS_MAX (KUBE_AS_MAX + 3)
-/* Limits for objects with a source in them, and lists of them. */
+/* Size limits for answers; objects may contain a source, and lists many
+ * objects. */
 #define ANSWER_MAX ((size_t)256 << 20)
 #define SECRETS_MAX ((size_t)4 << 20)
 #define GROUPS_MAX 4
-/* Answers that go on, at once: they keep no other request waiting. */
+/* How many streams, which block no other request, may be open at once. */
 #define STREAMS_MAX 256
 
-/* Whether the cluster has a group, once that is known. */
+/* Whether the cluster has an API group, remembered once asked. */
 struct known_group {
 	char name[64];
 	bool there;
@@ -34,9 +35,9 @@ struct apiserver {
 	char *base; /* of all URLs: the server, by its certificate's name */
 	char *connect_to; /* where that is, or NULL */
 	struct http *http;
-	struct http *streams; /* another client, for answers that go on */
+	struct http *streams; /* separate client for long answers */
 	struct kube_token token;
-	pthread_mutex_t lock; /* of what is below */
+	pthread_mutex_t lock; /* protects the members below */
 	struct known_group groups[GROUPS_MAX];
 	size_t group_count;
 };
@@ -212,7 +213,7 @@ static int send_request(struct apiserver *api,
 
 struct apiserver_stream {
 	struct http_call *call;
-	struct buf token; /* the header, wiped when it ends */
+	struct buf token; /* the header, wiped at the end */
 	char *url;
 	const char *headers[HEADERS_MAX];
 };
@@ -274,7 +275,7 @@ void apiserver_answer_done(struct apiserver_answer *answer)
 	*answer = (struct apiserver_answer){ 0 };
 }
 
-/* Sets `err` by a Status of the API, or what else there is. */
+/* Sets `err` from a Status of the API, or from whatever text there is. */
 static int refused(long status, const char *text, size_t len, struct error *err)
 {
 	struct error ignored;
@@ -302,14 +303,16 @@ static int refused(long status, const char *text, size_t len, struct error *err)
 		else
 			error_set(err, code, "the cluster answers with %ld",
 				  status);
-		/* Somebody else has it, and will not give it up by waiting. */
+		/* Somebody else has the object, and waiting does not change
+		 * that. */
 		err->final = status == 409;
 	}
 	json_decref(body);
 	return -1;
 }
 
-/* `299 - "a \"text\""` gives `a "text"`; added to the list. */
+/* Adds the text of a warning to the list: `299 - "a \"text\""` gives `a
+ * "text"`. */
 static void add_warning(const char *line, json_t *out)
 {
 	const char *at = strchr(line, '"');
@@ -325,7 +328,7 @@ static void add_warning(const char *line, json_t *out)
 	buf_done(&text);
 }
 
-/* All of them, each in a header of its own; returns new, or NULL. */
+/* Returns all warnings, each from its own header, as a new value, or NULL. */
 static json_t *warnings_of(const struct http_response *response)
 {
 	json_t *out = NULL;
@@ -363,8 +366,8 @@ static int take_answer(const struct http_response *response, const char *path,
 		       response->body.len, err);
 }
 
-/* Whether a path leads to Secrets, one or many, in any namespace: their bodies
- * are in no trace. */
+/* Whether a path leads to Secrets, one or many, in any namespace: the trace
+ * must not show their bodies. */
 static bool leads_to_secrets(const char *path)
 {
 	static const char segment[] = "/secrets";

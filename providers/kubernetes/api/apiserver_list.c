@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists of objects, page by page. */
+/* Lists objects page by page. */
 #include <stdlib.h>
 
 #include "core/base/alloc.h"
@@ -11,7 +11,7 @@
 #define LIST_TRIES 3
 #define QUERY_MAX 16
 
-/* 1: begin anew. */
+/* Lists once; returns 1 if the list must begin again. */
 static int
 list_once(struct apiserver *api, const char *path, const char *const *query,
 	  int (*each)(void *arg, const json_t *page, struct error *err),

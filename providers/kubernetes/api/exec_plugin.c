@@ -55,7 +55,7 @@ static int check(const struct kubeconfig *config, struct error *err)
 	return 0;
 }
 
-/* KUBERNETES_EXEC_INFO: what it is asked for. */
+/* Returns KUBERNETES_EXEC_INFO, which tells the plugin what is requested. */
 static char *exec_info(const struct kubeconfig *config)
 {
 	json_t *info = json_object(), *spec = json_object();
@@ -80,8 +80,8 @@ static char *exec_info(const struct kubeconfig *config)
 	return out;
 }
 
-/* Ours, what the file adds, and KUBERNETES_EXEC_INFO.  Texts are borrowed but
- * for those from `first` on. */
+/* Makes the environment: ours, the file's additions, and KUBERNETES_EXEC_INFO.
+ * Strings before `first` are borrowed. */
 static char **make_environment(const struct kubeconfig *config, size_t *first)
 {
 	const json_t *more = json_object_get(config->exec, "env"), *one;
@@ -116,7 +116,8 @@ static char **make_arguments(const struct kubeconfig *config)
 	return out;
 }
 
-/* A plugin that asks a slow directory may be given longer. */
+/* Returns the time limit; a plugin that queries a slow directory may be given
+ * more. */
 static int64_t time_max_ms(void)
 {
 	const char *text = getenv("JOBRUN_EXEC_TIMEOUT");
@@ -125,7 +126,8 @@ static int64_t time_max_ms(void)
 	return given > 0 && given <= TIME_MAX_S ? given * 1000 : TIME_MAX_MS;
 }
 
-/* All that it writes, until it closes its output.  1: it takes too long. */
+/* Reads all output until the plugin closes it; returns 1 if that takes too
+ * long. */
 static int read_output(int fd, int64_t until, struct buf *out)
 {
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
@@ -164,7 +166,8 @@ static int run(const struct kubeconfig *config, struct buf *out,
 	bool late;
 	pid_t pid;
 
-	/* A path is relative to the kubeconfig, a name is looked for. */
+	/* A path is relative to the kubeconfig, a plain name is searched in
+	 * PATH. */
 	path = process_find(command_of(config), folder, env, err);
 	if (!path) {
 		if (*hint)
@@ -188,7 +191,8 @@ static int run(const struct kubeconfig *config, struct buf *out,
 	close(ends[1]);
 	if (pid > 0) {
 		late = read_output(ends[0], until, out) == 1;
-		/* To its very end: it may close its output and go on. */
+		/* Wait for the end of the process, as it may close its output
+		 * earlier. */
 		if (!process_end(pid, late ? 0 : until, &status))
 			late = true;
 		process_status_format(status, ended, sizeof(ended));

@@ -14,7 +14,7 @@
 
 #define FILE_MAX (4u << 20)
 #define FILES_MAX 32
-/* The folder that a file's paths are relative to, kept beside its entries. */
+/* The key for the folder that an entry's paths are relative to. */
 #define FOLDER_KEY "jobrun-folder"
 
 /* ---- files ------------------------------------------------------------- */
@@ -22,7 +22,7 @@
 struct file_list {
 	char *paths[FILES_MAX];
 	size_t count;
-	bool must; /* the one file has to be there */
+	bool must; /* the only file, which must exist */
 };
 
 static void list_add(struct file_list *list, char *path)
@@ -120,7 +120,7 @@ bool kubeconfig_is_there(const struct kubeconfig_choice *choice)
 
 /* ---- merging ----------------------------------------------------------- */
 
-/* Adds the named entries that are not there yet. */
+/* Adds the named entries that are not known yet. */
 static void merge_entries(json_t *to, const json_t *from, const char *key,
 			  const char *folder)
 {
@@ -189,13 +189,14 @@ static json_t *merge_files(const struct file_list *list, const char *root,
 
 /* ---- entries ----------------------------------------------------------- */
 
-/* What the paths of an entry are relative to. */
+/* The folder that the paths of an entry are relative to. */
 struct entry_home {
 	const char *folder;
-	bool untrusted; /* they must not leave it */
+	bool untrusted; /* its paths must not leave the folder */
 };
 
-/* The `cluster` of "clusters" and so on; `folder` is where it is from. */
+/* Finds, for example, the `cluster` of "clusters"; sets `home` to where it is
+ * from. */
 static const json_t *find_entry(const json_t *all, const char *list,
 				const char *key, const char *name,
 				struct entry_home *home, struct error *err)
@@ -212,7 +213,7 @@ static const json_t *find_entry(const json_t *all, const char *list,
 	return value;
 }
 
-/* A file that an entry names. */
+/* Reads a file that an entry names. */
 static char *read_named(const struct entry_home *home, const char *name,
 			struct error *err)
 {
@@ -230,8 +231,8 @@ static char *read_named(const struct entry_home *home, const char *name,
 	return text;
 }
 
-/* Reads KEY-data, in base 64, or the file that KEY names.  Leaves `out` alone
- * without either. */
+/* Reads KEY-data, in base 64, or the file that KEY names.  Without either `out`
+ * stays unchanged. */
 static int read_part(const json_t *entry, const struct entry_home *home,
 		     const char *key, char **out, struct error *err)
 {
@@ -328,7 +329,7 @@ static void add_header(struct kubeconfig *out, const char *name,
 		out->as[out->as_count++] = mem_printf("%s: %s", name, value);
 }
 
-/* Whom the user acts as, as the headers that say so to the server. */
+/* Reads whom the user acts as, in the form of the headers for the server. */
 static int read_impersonation(const json_t *entry, struct kubeconfig *out,
 			      struct error *err)
 {
@@ -357,8 +358,8 @@ static int read_impersonation(const json_t *entry, struct kubeconfig *out,
 	return 0;
 }
 
-/* As kubectl: a certificate goes with a token, a token before a file of one,
- * and both before a plugin. */
+/* Reads a user's credentials like kubectl: a certificate is used together with
+ * a token, a token is preferred to a token file, and both to a plugin. */
 static int read_user(const json_t *entry, const char *name,
 		     const struct entry_home *home, struct kubeconfig *out,
 		     struct error *err)
@@ -394,7 +395,8 @@ static int read_user(const json_t *entry, const char *name,
 	return 0;
 }
 
-/* Whether a file that the entry names lies beside the kubeconfig or below. */
+/* Whether a file that the entry names is in the kubeconfig's folder or
+ * below. */
 static bool is_beside(const char *folder, const char *name)
 {
 	char *path = path_join(folder, name);
@@ -408,7 +410,7 @@ static bool is_beside(const char *folder, const char *name)
 	return beside;
 }
 
-/* What a file that nobody has reviewed may not have. */
+/* Refuses entries that a file which nobody has reviewed must not have. */
 static int refuse_untrusted(const json_t *entry, const char *what,
 			    const char *name, const char *folder,
 			    struct error *err)

@@ -10,9 +10,10 @@
 #include "providers/kubernetes/api/exec_plugin.h"
 
 #define HEADER "Authorization: Bearer "
-/* A token in a file is renewed by others. */
+/* A token file is read again after this time, as others renew it. */
 #define FILE_FRESH_MS 60000
-/* Before its end, so that it does not end on the way. */
+/* A token is renewed this long before its end, so that it does not end on the
+ * way. */
 #define EXPIRY_SLACK_MS 30000
 
 static void wipe(char *text)
@@ -49,7 +50,7 @@ static int run_plugin(struct kube_token *token, struct exec_credential *found,
 	return 0;
 }
 
-/* Only before the first connection. */
+/* Takes the plugin's certificate, before the first connection only. */
 static void take_certificate(struct kubeconfig *config,
 			     struct exec_credential *found)
 {
@@ -82,14 +83,15 @@ int token_init(struct kube_token *token, struct kubeconfig *config,
 
 void token_done(struct kube_token *token)
 {
-	/* It was never begun. */
+	/* The token was never set up. */
 	if (!token->config)
 		return;
 	wipe(token->text);
 	pthread_mutex_destroy(&token->lock);
 }
 
-/* Called under the lock.  `refused`: the one that there is was. */
+/* Renews the token; the lock is held.  `refused` means that the server refused
+ * the current one. */
 static int renew(struct kube_token *token, bool refused, struct error *err)
 {
 	bool late = token->ends_ms && time_now_ms() >= token->ends_ms;

@@ -20,9 +20,9 @@
 #include "core/process/run_lock.h"
 #include "core/supervise/supervisor.h"
 
-/* Whoever writes a file beside its place is done by then, or dead. */
+/* A process that writes a temporary file is done after this time, or dead. */
 #define WRITING_MAX_MS (60 * 60 * 1000)
-#define RANDOM_LEN 6 /* of mkstemp(3) */
+#define RANDOM_LEN 6 /* by mkstemp(3) */
 
 #define FOLDER "folder"
 #define RECORD "record"
@@ -30,7 +30,7 @@
 #define LOCK "lock"
 #define UNFINISHED "file"
 #define HOST "host"
-/* How long one may take to answer. */
+/* How long a host may take to answer. */
 #define HOST_MS 15000
 
 struct leftover_search {
@@ -39,7 +39,7 @@ struct leftover_search {
 	struct arena *mem;
 };
 
-/* Whether processes of that run are alive; if that can't be told, they are. */
+/* Whether processes of the run are alive; assumed if it can't be found out. */
 static bool is_alive(const char *folder)
 {
 	struct error ignored;
@@ -48,7 +48,8 @@ static bool is_alive(const char *folder)
 	return run_lock_look(folder, &pid, NULL, &ignored) != 0;
 }
 
-/* "JOBID.ATTEMPT": returns 1 if there is no such run, -1 on failure. */
+/* Finds the run of "JOBID.ATTEMPT": returns 1 if there is none, -1 on
+ * failure. */
 static int find_run(struct leftover_search *search, const char *name,
 		    char **job_id, struct run_record *run, struct error *err)
 {
@@ -64,7 +65,7 @@ static int find_run(struct leftover_search *search, const char *name,
 			     run, err);
 }
 
-/* On the disk, and whether any file there has something in it. */
+/* Returns the size on disk, and sets `any` if a file there is not empty. */
 static uint64_t size_below(const char *folder, bool *any)
 {
 	char *paths[] = { (char *)folder, NULL };
@@ -75,7 +76,7 @@ static uint64_t size_below(const char *folder, bool *any)
 	*any = !walk;
 	while (walk && (entry = fts_read(walk))) {
 		if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR)
-			*any = true; /* nobody knows */
+			*any = true; /* unknown, so assume so */
 		if (entry->fts_info != FTS_F)
 			continue;
 		bytes += (uint64_t)entry->fts_statp->st_blocks * 512;
@@ -86,8 +87,8 @@ static uint64_t size_below(const char *folder, bool *any)
 	return bytes;
 }
 
-/* Logs, or what the program left.  A folder that was made and never recorded
- * has none: then the store has been lost. */
+/* Whether there are logs or output.  A folder that was never recorded should
+ * have none; if it does, the store has been lost. */
 static bool has_work(const char *folder)
 {
 	static const char *const places[] = { "logs", "output" };
@@ -239,7 +240,8 @@ static int sweep_host(struct store *store, const struct leftover *one,
 
 /* ---- processes ------------------------------------------------------- */
 
-/* `item` is "JOBRUN_RUN_DIR=…/runs/JOBID.ATTEMPT/output". */
+/* Looks at a process with "JOBRUN_RUN_DIR=…/runs/JOBID.ATTEMPT/output" in
+ * `item`. */
 static void look_at_process(void *arg, pid_t pid, const char *item)
 {
 	struct leftover_search *search = arg;
@@ -280,7 +282,8 @@ static bool is_old(const char *path)
 	       time_now_ms() - (int64_t)st.st_mtime * 1000 > WRITING_MAX_MS;
 }
 
-/* "jobrun.db.Ab3x9Z", and what SQLite puts beside that. */
+/* Whether it is a file such as "jobrun.db.Ab3x9Z", or one that SQLite puts
+ * beside that. */
 static bool is_unfinished(const char *name)
 {
 	static const char start[] = "jobrun.db.";
@@ -349,7 +352,7 @@ int local_leftovers(struct store *store, struct leftovers *out,
 	char *locks = path_join(store_folder(store), "locks");
 	int ret = -1;
 
-	if (!store_folder(store)[0]) { /* there is none */
+	if (!store_folder(store)[0]) { /* there is no store */
 		ret = 0;
 	} else if (find_folders(&search, err) == 0 &&
 		   find_records(&search, "local", err) == 0 &&
@@ -367,7 +370,7 @@ int local_leftovers(struct store *store, struct leftovers *out,
 
 /* ---- removing -------------------------------------------------------- */
 
-/* A folder or a record; whichever is there. */
+/* Deletes the folder or the record of a run, whichever is left over. */
 static int sweep_run(struct store *store, const struct leftover *one,
 		     struct error *err)
 {
@@ -383,7 +386,7 @@ static int sweep_run(struct store *store, const struct leftover *one,
 	run.job_id = job_id;
 	run.attempt = atoi(strrchr(one->key, '.') + 1);
 	folder = store_run_folder(store, run.job_id, run.attempt);
-	/* Neither is a leftover any more if it has the other now. */
+	/* If both exist now, neither is left over any more. */
 	if (is_alive(folder) || (found == 0 && access(folder, F_OK) == 0)) {
 		ret = error_set(err, ERROR_TRY_AGAIN,
 				"somebody has taken it up again");
@@ -417,7 +420,7 @@ static int sweep_lock(const struct leftover *one, struct error *err)
 	struct lock_set *set =
 		lock_set_take(one->key, &one->name, 1, 0, NULL, NULL, err);
 
-	lock_set_free(set); /* and with it the file */
+	lock_set_free(set); /* also removes the file */
 	return set ? 0 : -1;
 }
 

@@ -105,10 +105,10 @@ static int specify(const struct supervised *as, const struct job *job,
 	if (spec_from_job(job, as->env.catalogue, mem, out, missing, err) < 0)
 		return -1;
 	out->queue.priority = job->training_input.scheduling.priority;
-	/* Hosts have a queue of their own, or none. */
+	/* Hosts have their own queue, or none. */
 	if (out->hosts.names.count)
 		return 0;
-	/* Only for a run, not to predict what one would see. */
+	/* Only a run takes devices; predicting its environment does not. */
 	if (want && !*missing &&
 	    local_devices_set(job, &as->env, mem, out, missing, err) < 0)
 		return -1;

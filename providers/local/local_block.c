@@ -50,7 +50,7 @@ const struct message local_message = {
 	.fields = fields,
 };
 
-/* Returns new, or NULL if there is no home to look in. */
+/* Returns a new path, or NULL if there is no home folder. */
 static char *config_path(void)
 {
 	const char *folder = getenv("XDG_CONFIG_HOME");

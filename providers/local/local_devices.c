@@ -17,16 +17,18 @@
 #define WORDS_MAX 160
 #define IGNORE "jobrun.local: {devices: ignore} runs it without any"
 
-/* What a job asks for, and what this machine has for it. */
+/* The devices that a job asks for, and those of this machine that it may
+ * take. */
 struct device_choice {
-	const char *type; /* or NULL: the job names none */
-	size_t need;      /* of one trial, or of a run without */
-	const struct device *items[DEVICES_MAX]; /* all alike, and well */
+	const char *type; /* NULL: the job names none */
+	size_t need;      /* for one trial, or a run without trials */
+	const struct device *items[DEVICES_MAX]; /* alike, without trouble */
 	size_t count;
-	bool fits; /* their model is of the type */
+	bool fits; /* their model is of that type */
 };
 
-/* "_rtx_pro_6000_blackwell_" of "RTX PRO 6000 Blackwell". */
+/* Writes the words of "RTX PRO 6000 Blackwell" as
+ * "_rtx_pro_6000_blackwell_". */
 static void words_of(const char *text, char out[WORDS_MAX])
 {
 	size_t n = 0;
@@ -43,7 +45,8 @@ static void words_of(const char *text, char out[WORDS_MAX])
 	out[n] = '\0';
 }
 
-/* Where "80gb_" begins in such words, or NULL. */
+/* Finds the size of the memory in such words, as in "80gb_"; NULL if there is
+ * none. */
 static const char *find_memory(const char *words)
 {
 	const char *end = strstr(words, "gb_"), *at = end;
@@ -80,7 +83,8 @@ static bool is_alike(const struct device *one, const struct device *two)
 	return one->slice == two->slice && !strcmp(one->vendor, two->vendor);
 }
 
-/* Takes those that are like the i-th, of the right type or of any. */
+/* Takes the devices that are like the i-th, either of the right type or of any
+ * type. */
 static void take_alike(const struct devices *all, size_t i,
 		       const struct catalogue *catalogue, bool fits,
 		       struct device_choice *out)
@@ -98,8 +102,8 @@ static void take_alike(const struct devices *all, size_t i,
 	}
 }
 
-/* The first kind of which there are enough, of the right type if there is
- * one; else what there is most of. */
+/* Chooses the first kind with enough devices, preferring the right type;
+ * otherwise the kind with the most devices. */
 static void choose(const struct devices *all, const struct catalogue *catalogue,
 		   struct device_choice *out)
 {
@@ -118,7 +122,7 @@ static void choose(const struct devices *all, const struct catalogue *catalogue,
 	}
 }
 
-/* What each of the group's machines is to have. */
+/* Sets how many devices each machine of the job needs. */
 static int ask(const struct job *job, const struct provider_env *env,
 	       struct run_spec *spec, struct device_choice *out,
 	       struct error *err)
@@ -153,7 +157,7 @@ static enum local_devices how_of(const struct job *job)
 	return block ? (enum local_devices)block->devices : LOCAL_DEVICES_ANY;
 }
 
-/* Why it can't run as it is, in `mem`; or NULL. */
+/* Returns why the job can't run as it is, in `mem`; or NULL. */
 static const char *find_fault(const struct job *job, const struct devices *all,
 			      const struct device_choice *choice,
 			      struct arena *mem)
@@ -181,7 +185,8 @@ static const char *find_fault(const struct job *job, const struct devices *all,
 	return NULL;
 }
 
-/* As many trials at a time as there are devices for. */
+/* Limits the trials at a time to those that have enough devices; returns
+ * whether that changes anything. */
 static bool limit_trials(const struct device_choice *choice,
 			 struct run_spec *spec)
 {
@@ -194,7 +199,7 @@ static bool limit_trials(const struct device_choice *choice,
 	return true;
 }
 
-/* Where those of a rehearsal are: on hosts there are others. */
+/* Whether the job takes devices of this machine: runs on other hosts do not. */
 static bool takes_any(const struct job *job, const struct run_spec *spec)
 {
 	return !spec->hosts.names.count && how_of(job) != LOCAL_DEVICES_IGNORE;
@@ -211,7 +216,8 @@ static struct devices *look(struct arena *mem, struct error *err)
 	return out;
 }
 
-/* The kernel first: a driver may take seconds.  It knows of no slices. */
+/* Looks for devices in the kernel first, as a driver may take seconds; but the
+ * kernel does not know of slices. */
 static const struct devices *look_quickly(const struct provider_env *env,
 					  struct arena *mem,
 					  struct device_choice *choice)
@@ -288,7 +294,8 @@ static void write_choice(const struct device_choice *choice, struct arena *mem,
 		const struct device *one = choice->items[i];
 
 		out->names.items[i] = lease_name(one, mem);
-		/* Frameworks read the numbers of whole ones as numbers. */
+		/* A whole device is passed by its number, as frameworks
+		 * expect. */
 		out->ids.items[i] =
 			one->slice && one->uuid
 				? one->uuid

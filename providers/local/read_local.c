@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nowhere special: one task, alone on this machine. */
+/* No special surroundings: a single task on this machine. */
 #include "core/topology/topology_read.h"
 #include "providers/local/local.h"
 

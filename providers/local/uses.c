@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of the fields of a job on this machine. */
+/* How the fields of a job are used on this machine. */
 #include "providers/local/local.h"
 
 #define GPUS "GPUs of this machine, as jobrun.local.devices says"

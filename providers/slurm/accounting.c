@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a cluster's accounting is asked, and about what. */
+/* When a cluster's accounting is queried, and for which jobs. */
 #include <string.h>
 
 #include "core/base/clock.h"
 #include "providers/slurm/slurm_internal.h"
 #include "providers/slurm/slurm.h"
 
-/* More names than this are no shorter than all jobs. */
+/* With more names than this, listing all jobs takes no longer. */
 #define NAMES_MAX 200
 
-/* The runs at the cluster that have not ended, as far as is known here, and
- * this one; `since_ms` is when the first of them was made. */
+/* Lists the runs at the cluster that have not ended as far as is known here,
+ * and this one; `since_ms` is set to when the first of them was created. */
 static int list_names(struct slurm *slurm, const struct slurm_cluster *at,
 		      const struct slurm_record *record, struct arena *mem,
 		      struct strings *out, int64_t *since_ms, struct error *err)
@@ -42,7 +42,8 @@ static int list_names(struct slurm *slurm, const struct slurm_cluster *at,
 	return 0;
 }
 
-/* Under the lock, so that many who want to know ask once. */
+/* Queries the accounting; the lock is held, so that concurrent callers ask
+ * once. */
 static bool ask(struct slurm *slurm, struct slurm_cluster *at,
 		const struct slurm_record *record, int64_t since_ms)
 {
@@ -59,8 +60,8 @@ static bool ask(struct slurm *slurm, struct slurm_cluster *at,
 	if (list_names(slurm, at, record, mem, &names, &since_ms, &err) < 0 ||
 	    accounts_read(at->cluster, &names, since_ms, mem, &accounts, &err) <
 		    0) {
-		/* One that is away may be back; one that is not there stays
-		 * so. */
+		/* Accounting that does not answer may return; accounting that
+		 * does not exist will not. */
 		at->unaccounted = err.code != ERROR_UNREACHABLE;
 		arena_free(mem);
 		return false;
@@ -75,7 +76,7 @@ out:
 	return !at->unaccounted;
 }
 
-/* When its first attempt was made. */
+/* Returns when the first attempt of the run was created. */
 static int64_t submit_time(struct slurm *slurm,
 			   const struct slurm_record *record, struct arena *mem)
 {

@@ -7,14 +7,14 @@
 
 #include "core/base/text.h"
 
-/* The comment comes last: all before it is Slurm's own, or a jobId. */
+/* The comment comes last, as it alone may contain the separator. */
 #define FORMAT                                                                 \
 	"JobID,JobName,State,Submit,Start,End,ElapsedRaw,AllocCPUS,TotalCPU,"  \
 	"MaxRSS,NodeList,Comment"
 #define COLUMNS 12
-/* Clocks differ. */
+/* A margin for clocks that differ. */
 #define EARLIER_MS 600000
-/* Seconds, or processors: more than there can be. */
+/* More seconds or processors than there can be. */
 #define NUMBER_MAX 1000000000000
 
 enum column {
@@ -33,15 +33,15 @@ enum column {
 };
 
 struct account {
-	struct queue_job job; /* its id without element and component */
-	bool step;            /* of the job before it */
-	bool component;       /* of a heterogeneous job, but not the first */
+	struct queue_job job; /* with its id up to "_" or "+" */
+	bool step;            /* a step of the preceding job */
+	bool component;       /* of a heterogeneous job, not the first */
 	const char *name;
 	int64_t submit_ms;
-	struct usage usage; /* memory and CPU of a step, allocation of a job */
+	struct usage usage; /* memory and CPU of a step, nodes of a job */
 };
 
-/* A missing or impossible number is 0: not known. */
+/* Parses a number; a missing or impossible one gives 0, which means unknown. */
 static int64_t number_of(const char *text)
 {
 	long long value =
@@ -50,13 +50,13 @@ static int64_t number_of(const char *text)
 	return value <= NUMBER_MAX ? value : 0;
 }
 
-/* Never beyond what there is room for. */
+/* Adds two numbers without overflow. */
 static int64_t sum(int64_t a, int64_t b)
 {
 	return a <= INT64_MAX - b ? a + b : INT64_MAX;
 }
 
-/* "1-02:03:04", "03:04.567", in ms */
+/* Returns the milliseconds of "1-02:03:04" or "03:04.567". */
 static int64_t cpu_time_of(const char *text)
 {
 	const char *dash = strchr(text, '-');
@@ -78,7 +78,7 @@ static int64_t cpu_time_of(const char *text)
 					     : 0;
 }
 
-/* "123", "123K", "1.50M" */
+/* Returns the bytes of "123", "123K" or "1.50M". */
 static uint64_t memory_of(const char *text)
 {
 	static const char units[] = "KMGT";
@@ -100,7 +100,8 @@ static int64_t allocated_of(int64_t elapsed_s, int64_t cpus)
 						       : 0;
 }
 
-/* "12_3.batch", "13+0.0": false for what is no job of ours. */
+/* Reads an id such as "12_3.batch" or "13+0.0"; returns false for other
+ * text. */
 static bool take_id(char *text, struct account *out, struct arena *mem)
 {
 	size_t digits = strspn(text, "0123456789");
@@ -109,8 +110,8 @@ static bool take_id(char *text, struct account *out, struct arena *mem)
 	if (!digits)
 		return false;
 	out->job.id = arena_strndup(mem, text, digits);
-	/* The pending rest of an array is one line, "12_[4-9]", which sacct may
-	 * cut. */
+	/* The pending rest of an array has one line, "12_[4-9]", which sacct
+	 * may truncate. */
 	if (text_starts(rest, "_["))
 		out->job.element = QUEUE_REST;
 	else if (*rest == '_')
@@ -127,7 +128,7 @@ static bool take(char *columns[COLUMNS], struct arena *mem, struct account *out)
 	*out = (struct account){ 0 };
 	if (!take_id(columns[COLUMN_ID], out, mem))
 		return false;
-	/* "CANCELLED by 1000" */
+	/* Cut off what follows, as in "CANCELLED by 1000". */
 	out->job.state = arena_strndup(mem, state, strcspn(state, " +"));
 	out->job.reason = "";
 	out->job.nodes = isalnum((unsigned char)*columns[COLUMN_NODES])
@@ -222,7 +223,7 @@ static bool is_wanted(const struct account *job, const struct account_key *key)
 		return false;
 	if (*job->job.comment)
 		return !strcmp(job->job.comment, key->comment);
-	/* Numbers are used again after a crash, but not the day before. */
+	/* Slurm reuses numbers after a crash, but not within a day. */
 	return !strcmp(job->job.id, key->id) &&
 	       job->submit_ms >= key->since_ms - EARLIER_MS;
 }
@@ -258,7 +259,7 @@ bool accounts_find(const struct accounts *accounts,
 	}
 	for (size_t i = 0; i < all.count; i++) {
 		all.items[i].comment = key->comment;
-		/* Elements that were never told apart. */
+		/* These elements were never listed one by one. */
 		if (all.count > 1 && !all.items[i].element)
 			all.items[i].element = QUEUE_REST;
 	}

@@ -27,7 +27,7 @@ bool array_is_stopped(const char *run)
 	return out;
 }
 
-/* All that the trial has reported, by its specification. */
+/* Reads all values that the trial has reported. */
 static int read_series(const struct slurm_turn *at, const struct run_spec *spec,
 		       const char *attempt, struct arena *mem,
 		       struct trial_series *out, struct error *err)
@@ -59,7 +59,7 @@ static int put_result(const struct slurm_turn *at, const struct run_spec *spec,
 	result.early =
 		how->state == RUN_CANCELLED &&
 		access(file_of(attempt, TRIAL_EARLY_FILE, mem), F_OK) == 0;
-	/* A trial that can't be read has reported nothing. */
+	/* A trial that can't be read has reported no values. */
 	if (read_series(at, spec, attempt, mem, &result.series, err) < 0)
 		fprintf(stderr, "trial %d: %s\n", at->trial, err->text);
 	ret = trial_result_write(attempt, &result, err);
@@ -75,12 +75,12 @@ static int put_status(const char *run, bool succeeded, struct arena *mem,
 			  succeeded ? "0\n" : "1\n", 2, err);
 }
 
-/* All that wait or run, this one, too: it has said what it had to.  One that
- * is not reached by this does not begin, or not again. */
+/* Ends all elements that wait or run, including this one, whose work is done.
+ * An element that this does not reach does not begin, or not again. */
 static int stop_others(const struct slurm_turn *at, struct arena *mem,
 		       struct error *err)
 {
-	/* "12_3" is the third of 12. */
+	/* "12_3" is element 3 of job 12. */
 	const char *const argv[] = {
 		"scancel",
 		arena_strndup(mem, at->job_id, strcspn(at->job_id, "_")), NULL

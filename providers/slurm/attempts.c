@@ -20,15 +20,15 @@
 #define FILE_MAX 256
 #define CALL_MS 60000
 #define ANSWER_MAX ((size_t)64 << 10)
-/* How late a shared directory can show that a task has ended. */
+/* How late a shared directory may show the end of a task. */
 #define SETTLE_MS 5000
 #define LOOK_MS 250
-/* A controller that is away comes back. */
+/* How often a requeue is tried, as a controller that is away returns. */
 #define REQUEUE_TRIES 20
 #define REQUEUE_PAUSE_MS 30000
-/* How long it takes at most until a job that is queued again is ended. */
+/* How long it takes at most until a requeued job is ended. */
 #define END_MS 600000
-/* Bytes of a reason in a job's comment. */
+/* The most bytes of a reason in a job's comment. */
 #define NOTE_MAX 200
 #define RUN_JSON_MAX ((size_t)16 << 20)
 
@@ -36,9 +36,9 @@ struct turn {
 	const struct slurm_turn *at;
 	struct arena *mem;
 	struct run_spec spec;
-	int last;   /* the attempt that began last; -1: none has */
-	int begun;  /* of it: how often the job had been queued again */
-	int status; /* of it; -1: the script could not say it */
+	int last;   /* the last attempt begun; -1: none */
+	int begun;  /* its number of requeues by then */
+	int status; /* its exit status; -1: unknown */
 	struct task_list tasks;
 };
 
@@ -51,8 +51,8 @@ static const char *folder_of(const struct turn *turn, int attempt)
 			    attempt);
 }
 
-/* The text of a small file in an attempt's folder; in `mem`.  NULL: there is
- * none, or nothing in it yet. */
+/* Returns the text of a small file in an attempt's folder, in `mem`; NULL if
+ * there is none, or it is still empty. */
 static const char *file_of(const char *attempt, const char *name,
 			   struct arena *mem)
 {
@@ -135,7 +135,8 @@ static int read_last(struct turn *turn, struct error *err)
 	return spec_read(turn->at->run, turn->mem, &turn->spec, err);
 }
 
-/* How the tasks have ended; those that say nothing get a while for it. */
+/* Reads how the tasks have ended, and waits a while for those without a
+ * record. */
 static int read_tasks(struct turn *turn, struct error *err)
 {
 	const char *folder = folder_of(turn, turn->last);
@@ -165,7 +166,7 @@ static int counts_before(const struct turn *turn, struct restart_counts *out,
 	return 0;
 }
 
-/* It was ended for the limit of its time. */
+/* Whether the attempt was ended by its time limit. */
 static bool is_over_time(const struct turn *turn)
 {
 	return file_of(folder_of(turn, turn->last), TASK_OVER_TIME_FILE,
@@ -174,9 +175,9 @@ static bool is_over_time(const struct turn *turn)
 
 /* ---- deciding ---------------------------------------------------------- */
 
-/* Slurm has it started again, for a node or for other jobs: whatever it was
- * about, that is over.  A controller that has lost its memory does so without
- * counting it. */
+/* Whether Slurm started the job again, for a lost node or for other jobs: the
+ * last attempt is then over.  A controller that has lost its state does not
+ * count this. */
 static bool was_queued_again(const struct turn *turn)
 {
 	return turn->at->queued > turn->begun || turn->status < 0;
@@ -202,7 +203,7 @@ static int decide(struct turn *turn, struct slurm_next *next, struct error *err)
 	*next = (struct slurm_next){ .again = decision.again,
 				     .counts = decision.counts };
 	snprintf(next->why_not, sizeof(next->why_not), "%s", decision.why_not);
-	/* After a loss the queue is what it waits in. */
+	/* After a loss the time in the queue is delay enough. */
 	next->not_before_ms =
 		time_now_ms() +
 		(outcome.cause == OUTCOME_LOST ? 0 : decision.delay_ms);
@@ -229,7 +230,8 @@ int slurm_call(const char *const *argv, struct error *err)
 	return command_status(&answer) == 0 ? 0 : -1;
 }
 
-/* Does not return if it succeeds: the job is ended, and this with it. */
+/* Requeues the job; does not return on success, as this ends the job and with
+ * it this process. */
 static int queue_again(const struct turn *turn, struct error *err)
 {
 	const char *const argv[] = { "scontrol", "requeue", turn->at->job_id,
@@ -249,8 +251,8 @@ static int queue_again(const struct turn *turn, struct error *err)
 	return -1;
 }
 
-/* Where the counts do not allow it any more Slurm is told so: it would queue
- * the job again without asking. */
+/* Tells Slurm not to requeue the job when the counts no longer allow that, as
+ * it would do so without asking. */
 static void forbid_queueing(const struct turn *turn,
 			    const struct restart_counts *counts)
 {
@@ -265,14 +267,13 @@ static void forbid_queueing(const struct turn *turn,
 
 	restart_decide(&turn->spec.restart, &none, &lost, &first);
 	restart_decide(&turn->spec.restart, counts, &lost, &now);
-	/* A job that was queued again all the same ends as soon as it
-	 * starts. */
+	/* A job that is requeued nevertheless ends as soon as it starts. */
 	if (first.again && !now.again)
 		slurm_call(argv, &ignored);
 }
 
-/* The limit is for all attempts that follow one another; one that was queued
- * again begins anew, as with Slurm's own. */
+/* Writes the time limit.  It covers all attempts that follow one another; after
+ * a requeue it begins anew, as Slurm's own does. */
 static int put_until(struct turn *turn, int attempt, struct error *err)
 {
 	int64_t limit_ms = turn->spec.max_running_time_s * INT64_C(1000);
@@ -310,7 +311,7 @@ static bool is_stopped(const struct turn *turn)
 	return turn->at->trial && array_is_stopped(turn->at->run);
 }
 
-/* After the last attempt, which has not succeeded. */
+/* Decides how to go on after the last attempt, which has not succeeded. */
 static int go_on(struct turn *turn, enum slurm_step *step, int *number,
 		 struct error *err)
 {
@@ -328,7 +329,7 @@ static int go_on(struct turn *turn, enum slurm_step *step, int *number,
 		*number = turn->status > 0 ? turn->status : 1;
 		return 0;
 	}
-	/* Not on the same nodes. */
+	/* Requeue the job, to get other nodes. */
 	if (fresh && next.counts.preemptions > before.preemptions &&
 	    !was_queued_again(turn))
 		return queue_again(turn, err);
@@ -338,7 +339,7 @@ static int go_on(struct turn *turn, enum slurm_step *step, int *number,
 	return begin(turn, *number, &next.counts, err);
 }
 
-/* How a trial has ended, for the others. */
+/* Records how a trial has ended, for the other trials. */
 static int end_trial(struct turn *turn, struct error *err)
 {
 	const char *folder = folder_of(turn, turn->last);
@@ -390,7 +391,7 @@ out:
 	arena_free(mem);
 }
 
-/* Keeps how the last attempt has ended, unless that is known. */
+/* Stores how the last attempt has ended, unless that is stored already. */
 static int keep_status(struct turn *turn, struct error *err)
 {
 	char text[16];
@@ -399,15 +400,15 @@ static int keep_status(struct turn *turn, struct error *err)
 	    turn->status >= 0)
 		return 0;
 	turn->status = turn->at->status;
-	/* Its tasks do not say so. */
+	/* The tasks' exit status does not show the time limit. */
 	if (!turn->status && is_over_time(turn))
 		turn->status = 128 + SIGTERM;
 	snprintf(text, sizeof(text), "%d\n", turn->status);
 	return put_file(folder_of(turn, turn->last), "status", text, err);
 }
 
-/* The job ends when its master does: a node that is lost then takes nothing from
- * that. */
+/* Stores the success of the master, which ends the job: a node that is lost
+ * afterwards does not change that. */
 static int keep_success(struct turn *turn, struct error *err)
 {
 	const struct task_record *master;
@@ -448,7 +449,7 @@ int slurm_turn_take(const struct slurm_turn *at, enum slurm_step *step,
 	}
 	if (ret == 0 && *step == SLURM_STEP_END && at->trial)
 		ret = end_trial(&turn, err);
-	/* The last trial removes them for all. */
+	/* The last trial removes the secrets for all. */
 	if (ret == 0 && *step == SLURM_STEP_END && !at->trial)
 		task_secrets_remove(at->run);
 	arena_free(turn.mem);

@@ -16,22 +16,22 @@
 #include "core/ssh/ssh.h"
 #include "providers/slurm/slurm_block.h"
 
-/* squeue alone takes 18 s to find that there is no controller. */
+/* squeue alone takes 18 s to notice that there is no controller. */
 #define CALL_MS 60000
 #define ANSWER_MAX ((size_t)256 << 20)
 #define SSH_FAILED 255
 #define NOT_FOUND 127
 /*
- * The command that runs ours on a login host.  The exit status of a command may
- * come before the last of its output, and the connection be cut between the
- * two, so the answer ends with a mark.
+ * The script that runs our command on a login host.  The exit status may come
+ * before the last of the output, and the connection may break between the two,
+ * so the answer ends with a mark.
  */
 #define TO_THE_END "\"$@\"; s=$?; printf \"\\nended %d\" \"$s\"; exit \"$s\""
 /*
- * Before it where the directory is absolute, and so may be that of several
- * users: the folder of one is called OWN_FOLDER here, and is put into the
- * arguments where his name is known.  Earlier versions took the directory itself
- * for who came first.
+ * The beginning of that script if the directory is absolute, and may be shared
+ * by several users.  The user's own folder is then written as OWN_FOLDER, and
+ * replaced in the arguments where the user's name is known.  Earlier versions
+ * gave the directory itself to the user who came first.
  */
 #define OWN_FOLDER "%u"
 #define FIND_OWN                                                               \
@@ -44,14 +44,14 @@
 
 struct cluster {
 	char *place;
-	char *folder; /* of the user; absolute ones of login hosts end with
-		       * OWN_FOLDER */
-	char *home;   /* of this machine's user */
+	char *folder; /* the user's; on a login host an absolute one
+		       * ends with OWN_FOLDER */
+	char *home;   /* home folder of the local user */
 	struct ssh_target target;
 	bool remote;
 	atomic_bool away;
-	int config;           /* a file that is only in memory; -1: none */
-	char config_path[64]; /* by which ssh opens it */
+	int config;           /* memory file for ssh; -1: none */
+	char config_path[64]; /* its path for ssh */
 };
 
 static char *home_folder(void)
@@ -65,7 +65,7 @@ static char *home_folder(void)
 	return mem_strdup(user ? user->pw_dir : "/");
 }
 
-/* The user's in a directory that is shared by several. */
+/* Returns the user's folder in a directory shared by several users. */
 static char *own_folder(const char *directory, bool remote)
 {
 	const struct passwd *user = getpwuid(geteuid());
@@ -87,13 +87,14 @@ static char *own_folder(const char *directory, bool remote)
 }
 
 /*
- * The connection is made by the first call and stays for a minute after the
- * last: calls of other processes can use it, and nobody has to end it.
+ * Writes ssh's configuration.  The first call makes the connection, which lasts
+ * until a minute after the last call: other processes can use it, too, and
+ * nobody has to end it.
  */
 static int make_config(struct cluster *cluster, const char *known_hosts,
 		       struct error *err)
 {
-	/* ssh asks the password file for the home folder. */
+	/* ssh looks up the home folder in the password file. */
 	const struct passwd *user = getpwuid(geteuid());
 	char *folder = path_join(user ? user->pw_dir : "/", ".ssh");
 	struct buf text = { 0 };
@@ -180,7 +181,7 @@ char *cluster_path(const struct cluster *cluster, const char *path)
 	return path_join(cluster->home, path);
 }
 
-/* As the login shell there reads it. */
+/* Returns the command line as the login shell there reads it. */
 static char *command_line(const struct cluster *cluster,
 			  const char *const *argv)
 {
@@ -198,7 +199,8 @@ static char *command_line(const struct cluster *cluster,
 	return buf_take(&out);
 }
 
-/* Takes the mark off the end of an answer; false: it is not all there. */
+/* Removes the mark from the end of an answer; returns false if it is missing,
+ * and the answer incomplete. */
 static bool cut_mark(struct command_answer *answer)
 {
 	struct buf *out = &answer->out;
@@ -213,8 +215,8 @@ static bool cut_mark(struct command_answer *answer)
 	return true;
 }
 
-/* Explains an incomplete answer: was the host not reached, did the connection
- * break, or does it run no commands? */
+/* Explains an incomplete answer: the host was not reached, the connection
+ * broke, or the host runs no commands. */
 static int explain_break(const struct command_answer *answer, struct error *err)
 {
 	int status = command_status(answer);
@@ -225,8 +227,8 @@ static int explain_break(const struct command_answer *answer, struct error *err)
 		ssh_explain(buf_text(&answer->words), err);
 	else if (status == 0 || status == SSH_FAILED ||
 		 WIFSIGNALED(answer->status))
-		/* The process that holds the connection for all calls has
-		 * ended, and ssh says nothing of that. */
+		/* The process that holds the shared connection has ended, which
+		 * ssh does not report. */
 		error_set(err, ERROR_UNREACHABLE, "the connection was cut");
 	else
 		error_set(err, ERROR_FAILED, "it runs no commands: %s",
@@ -304,8 +306,8 @@ int cluster_sh(struct cluster *cluster, const char *what, const char *script,
 	return ret;
 }
 
-/* The messages of Slurm's commands if the controller is down or starting
- * (slurm_errno.c). */
+/* Whether the message is one that Slurm's commands print if the controller is
+ * down or starting (slurm_errno.c). */
 static bool is_away(const char *words)
 {
 	static const char *const away[] = {
@@ -337,7 +339,8 @@ int cluster_slurm_failed(const char *command,
 	const char *line;
 
 	command_last_words(answer, words, sizeof(words));
-	/* "sbatch: error: Batch job submission failed: …" */
+	/* The message is after the prefix: "sbatch: error: Batch job submission
+	 * failed: …". */
 	line = strstr(words, "error: ");
 	line = line ? line + strlen("error: ") : words;
 	if (is_away(buf_text(&answer->words)))
@@ -357,7 +360,7 @@ int cluster_slurm_failed(const char *command,
 int cluster_slurm(struct cluster *cluster, const char *const *argv,
 		  struct command_answer *answer, struct error *err)
 {
-	/* "env NAME=VALUE squeue". */
+	/* The command may be preceded by variables: "env NAME=VALUE squeue". */
 	const char *name = strcmp(argv[0], "env") != 0 ? argv[0] : argv[2];
 	int ret = cluster_call(cluster, argv, NULL, answer, err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The clusters that are in use, and their queues: who asks how often, and what
- * holds of an answer that is a moment old, or of none.
+ * The clusters in use, and their queues: how often they are asked, and how long
+ * an answer, or none, stays valid.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,11 @@
 #include "core/base/file.h"
 #include "providers/slurm/slurm_internal.h"
 
-/* A cluster that took some time not to answer is left alone for longer, up to
- * this. */
+/* The longest time that a cluster is left alone after it took long without
+ * answering. */
 #define AWAY_MS 10000
-/* To ask for one job is cheap; for many one by one it is not. */
+/* A single job is asked for often, as that is cheap; many one by one are
+ * not. */
 #define MOMENT_MS 900
 #define SINGLES_MAX 2
 
@@ -64,8 +65,8 @@ struct slurm_cluster *slurm_at(struct slurm *slurm, const char *place,
 	return out;
 }
 
-/* A controller that is slow to answer is asked less often: of its time no more
- * than a fifth is for us. */
+/* Whether the queue is fresh enough.  A slow controller is asked less often, so
+ * that we use at most a fifth of its time. */
 static bool is_fresh(const struct slurm_cluster *at, int64_t age_ms,
 		     int64_t since_ms)
 {
@@ -77,12 +78,12 @@ static bool is_fresh(const struct slurm_cluster *at, int64_t age_ms,
 	       old_ms < (age_ms > least_ms ? age_ms : least_ms);
 }
 
-/* Whether it is too early to ask again one that has not answered. */
+/* Whether it is too early to ask a cluster again that has not answered. */
 static bool is_away(const struct slurm_cluster *at, int64_t age_ms)
 {
 	int64_t rest_ms = 4 * at->took_ms;
 
-	/* A login host is not held up by who does not reach it. */
+	/* An unreachable host does not suffer from being asked more often. */
 	if (rest_ms < SLURM_QUEUE_AGE_MS || cluster_is_away(at->cluster))
 		rest_ms = SLURM_QUEUE_AGE_MS;
 	return at->why.code && age_ms > SLURM_NOW &&
@@ -90,7 +91,7 @@ static bool is_away(const struct slurm_cluster *at, int64_t age_ms)
 		       (rest_ms < AWAY_MS ? rest_ms : AWAY_MS);
 }
 
-/* Under the lock, so that many who want to know ask once. */
+/* Reads the queue; the lock is held, so that concurrent callers ask once. */
 static int ask(struct slurm_cluster *at, int64_t age_ms, int64_t since_ms,
 	       struct error *err)
 {
@@ -117,7 +118,8 @@ static int ask(struct slurm_cluster *at, int64_t age_ms, int64_t since_ms,
 	return mem ? 0 : -1;
 }
 
-/* 1: it is not known by that number, or too many were asked for alone. */
+/* Asks for one job; returns 1 if its number is unknown, or too many single jobs
+ * were asked for. */
 static int ask_alone(struct slurm_cluster *at, const char *comment,
 		     const char *id, struct arena *mem, struct queue_job *out,
 		     struct error *err)

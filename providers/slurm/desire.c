@@ -19,8 +19,8 @@
 #include "providers/slurm/slurm_uses.h"
 #include "providers/slurm/standalone.h"
 
-/* Slurm queues the job again as often as jobrun.restart allows a host to be
- * lost, or without that block as often as it likes to. */
+/* Sets how often Slurm requeues the job: as often as jobrun.restart allows a
+ * host to be lost, or without that block as often as Slurm likes. */
 static void set_restarts(const struct job *job, struct slurm_job *out)
 {
 	const struct attempt_outcome lost = { .cause = OUTCOME_LOST };
@@ -33,7 +33,8 @@ static void set_restarts(const struct job *job, struct slurm_job *out)
 	out->request.requeue = decision.again;
 }
 
-/* Nodes of a cluster are where it trains, not where it is rehearsed. */
+/* Uses containers by default, as on a cluster the job is trained, not tried
+ * out. */
 static void always_contain(const struct job *job, struct run_spec *spec)
 {
 	if (!job_has(job, "container") && spec->container.images.count)
@@ -55,7 +56,7 @@ int slurm_job_make(const struct job *job, const struct catalogue *catalogue,
 			  err) < 0)
 		return -1;
 	always_contain(job, &out->spec);
-	/* A program may need longer for its last checkpoint than to end. */
+	/* The last checkpoint may take longer than the grace for ending. */
 	if (out->request.block->signal_time_s > out->spec.grace_s)
 		out->spec.grace_s = out->request.block->signal_time_s;
 	set_restarts(job, out);
@@ -71,8 +72,8 @@ static json_t *texts_json(const struct strings *texts)
 	return json_texts(texts->items, texts->count);
 }
 
-/* Without paths of this machine: plans of one commit are equal wherever they
- * are made. */
+/* Describes the job without paths of this machine, so that plans of one commit
+ * are equal everywhere. */
 static json_t *describe(const struct job *job, const struct slurm_job *what)
 {
 	const struct run_spec *spec = &what->spec;
@@ -102,7 +103,7 @@ static json_t *describe(const struct job *job, const struct slurm_job *what)
 	return out;
 }
 
-/* How sbatch is called, with the script of the first run. */
+/* Returns the call of sbatch with the script of the first run. */
 static json_t *call_json(const struct job *job, const struct slurm_job *what)
 {
 	const char *host = what->request.block->login_host;
@@ -128,7 +129,7 @@ static void note_unused(void *ctx, const char *path)
 	resources_note(ctx, "%s is not used by provider slurm", path);
 }
 
-/* Restarts that differ from those where jobrun starts tasks itself. */
+/* Notes where restarts differ from those of tasks that jobrun starts itself. */
 static void note_restarts(const struct job *job, const struct slurm_job *what,
 			  struct resources *out)
 {
@@ -169,7 +170,7 @@ static void check_trials(const struct job *job, const struct slurm_job *what,
 				    "is for each trial, not for all of them");
 }
 
-/* Here; those of a login host are not known yet. */
+/* Notes variables set on this machine; those of a login host are unknown. */
 static void note_variables(const struct slurm_request *request,
 			   struct resources *out)
 {
@@ -289,7 +290,7 @@ const char *slurm_contacts(const struct job *job,
 	return NULL;
 }
 
-/* A batch script for those who go without jobrun. */
+/* Writes a batch script for use without jobrun. */
 static int render(const struct job *job, const struct render_env *env,
 		  struct buf *out, struct error *err)
 {

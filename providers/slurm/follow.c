@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a run stands.  Slurm says whether its job waits, runs or has ended, and
- * the run's folder what its tasks have done and written; what is new there is
- * brought into the run's folder here, where all readers of logs look.  Once
- * Slurm has forgotten the job, its folder alone tells how it ended.
+ * Follows a run.  Slurm says whether its job waits, runs or has ended; the
+ * run's folder shows what its tasks have done and written, and new parts of it
+ * are copied into the local folder, where all readers of logs look.  Once Slurm
+ * has forgotten the job, only its folder tells how it ended.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 
 /* ---- states ------------------------------------------------------------ */
 
-/* The state of a job that Slurm has forgotten. */
+/* Returns the state of a job that Slurm has forgotten. */
 static enum run_state state_by_files(const struct slurm_look *look)
 {
 	const struct task_record *first = look_master(look);
@@ -31,7 +31,7 @@ static enum run_state state_by_files(const struct slurm_look *look)
 	return RUN_FAILED;
 }
 
-/* Writes how it stands, if that is new. */
+/* Stores the state of the run if it is new. */
 static int put(struct slurm_look *look, enum run_state state, const char *why,
 	       struct error *err)
 {
@@ -60,7 +60,7 @@ static int put(struct slurm_look *look, enum run_state state, const char *why,
 				  look->tasks.count, err);
 }
 
-/* Puts the specification into the next attempt's folder. */
+/* Writes the specification into the next attempt's folder. */
 static int prepare_next(void *arg, const char *folder, int attempt,
 			struct error *err)
 {
@@ -75,7 +75,7 @@ static int prepare_next(void *arg, const char *folder, int attempt,
 }
 
 /*
- * This attempt has ended, and another one follows.  Returns 1: follow the next
+ * Ends this attempt, which another one follows.  Returns 1 to follow the next
  * one, which this process or another one has recorded.
  */
 static int go_on(struct slurm_look *look, const struct slurm_next *decided,
@@ -93,7 +93,8 @@ static int go_on(struct slurm_look *look, const struct slurm_next *decided,
 	const struct task_record *task;
 	struct buf why = { 0 };
 
-	/* The end of a task may have been read after its log was. */
+	/* The end of a task may have been read after its log, so read both
+	 * again. */
 	if (look_fetch(look, err) < 0 || look_read_tasks(look, err) < 0)
 		return -1;
 	if (!look_is_settled(look))
@@ -114,8 +115,8 @@ static int go_on(struct slurm_look *look, const struct slurm_next *decided,
 		       : 1;
 }
 
-/* Whether another attempt follows this one, as was decided where it ran; or
- * will be, as Slurm has queued the job again. */
+/* Whether another attempt follows: it was decided on the cluster, or Slurm has
+ * requeued the job. */
 static bool is_followed(const struct slurm_look *look, enum run_state state,
 			struct slurm_next *out)
 {
@@ -133,7 +134,8 @@ static bool is_followed(const struct slurm_look *look, enum run_state state,
 			   run->state == RUN_RUNNING);
 }
 
-/* The script has begun this attempt.  Slurm tells it for the first attempt. */
+/* Whether the script has begun this attempt; for the first attempt Slurm
+ * tells. */
 static bool has_begun(const struct slurm_look *look)
 {
 	char *path = path_join(look->folder, "begun");
@@ -148,8 +150,8 @@ static int end_or_wait(struct slurm_look *look, enum run_state state,
 {
 	const char *limit;
 
-	/* The end of a task may have been read after its log was, and the end
-	 * of the job after that of a task. */
+	/* The end of a task may have been read after its log, and the end of
+	 * the job after that of a task, so read all again. */
 	if (look_fetch(look, err) < 0 || look_read_tasks(look, err) < 0)
 		return -1;
 	if (!look_is_settled(look))
@@ -162,8 +164,9 @@ static int end_or_wait(struct slurm_look *look, enum run_state state,
 	return put(look, state, "", err);
 }
 
-/* Its files say so.  Slurm may not do so for a minute, while it cleans up after
- * the job, or at all: a controller that was killed forgets what ran. */
+/* Whether the files say that the run has succeeded.  Slurm may say so a minute
+ * later, after cleaning up, or never: a controller that was killed forgets what
+ * ran. */
 static bool has_succeeded(const struct slurm_look *look)
 {
 	const struct task_record *first = look_master(look);
@@ -171,8 +174,8 @@ static bool has_succeeded(const struct slurm_look *look)
 	return look->status == 0 && first && first->state == RUN_SUCCEEDED;
 }
 
-/* The same where a node was lost then, and the script with it: the job ends when
- * its master does. */
+/* Whether the master succeeded before a node and with it the script was lost,
+ * since the job ends when its master does. */
 static bool has_outlived(const struct slurm_look *look, enum run_state state,
 			 bool is_away)
 {
@@ -223,7 +226,7 @@ static int look_at_attempt(struct slurm_look *look, const struct error *away,
 		look->known ? queue_state(look->job.state) : RUN_FAILED;
 	struct slurm_next next;
 
-	/* As long as it waits there is nothing else to be seen. */
+	/* While the job waits there is nothing else to see. */
 	if (look->known && state == RUN_QUEUED && run->state == RUN_QUEUED)
 		return put(look, state, queue_explain(&look->job, look->mem),
 			   err);
@@ -236,12 +239,12 @@ static int look_at_attempt(struct slurm_look *look, const struct error *away,
 		return end_hung(look, err);
 	if (is_followed(look, state, &next))
 		return go_on(look, &next, err);
-	/* Nobody knows: what was known last holds. */
+	/* Without an answer the last known state stays. */
 	if (away)
 		return put(look, run->state, away->text, err);
 	if (!look->known)
 		state = state_by_files(look);
-	/* The job may run, and wait for the time of its next attempt. */
+	/* A running job may be waiting for the time of its next attempt. */
 	if (state == RUN_RUNNING && !has_begun(look))
 		state = RUN_QUEUED;
 	if (!run_state_is_final(state))
@@ -260,7 +263,7 @@ static int look_at_it(struct slurm_look *look, const struct error *away,
 				    : look_at_attempt(look, away, err);
 }
 
-/* Removes what a batch script that was killed has left. */
+/* Removes secrets that a killed batch script has left. */
 static void forget_secrets(const struct slurm_look *look)
 {
 	const char *args[] = { NULL, NULL };
@@ -273,9 +276,10 @@ static void forget_secrets(const struct slurm_look *look)
 }
 
 /*
- * 0: Slurm knows it.  An entry older than this attempt's record belongs to
- * another attempt.  A job counts as queued again only after it was seen to run,
- * which another process may have recorded a moment ago.
+ * Looks for the job in the queue; returns 0 if Slurm knows it.  An entry older
+ * than this attempt's record belongs to another attempt.  A job counts as
+ * requeued only after it was seen running, which another process may have
+ * recorded a moment ago.
  */
 static int look_into_queue(struct slurm_look *look, struct error *err)
 {
@@ -294,9 +298,8 @@ static int look_into_queue(struct slurm_look *look, struct error *err)
 	return ret;
 }
 
-/* A job that the controller has forgotten may have ended according to the
- * accounting; only an end counts, as the controller knows every job that goes
- * on. */
+/* Looks for a job that the controller has forgotten in the accounting.  Only an
+ * end counts, as the controller knows every job that goes on. */
 static bool look_into_accounts(struct slurm_look *look)
 {
 	struct queue_job job;
@@ -343,11 +346,12 @@ int slurm_follow(struct slurm *slurm, struct slurm_record *record,
 	ret = look_into_queue(&look, &away);
 	look.known = ret == 0 || (ret == 1 && look_into_accounts(&look));
 	if (ret < 0 && cluster_is_away(look.at->cluster)) {
-		/* It would not be reached for its files either. */
+		/* The files would be out of reach, too. */
 		ret = put(&look, record->run.state, away.text, err);
 	} else {
 		ret = look_at_it(&look, ret < 0 ? &away : NULL, err);
-		/* A login host that is away now is no end of the run. */
+		/* A login host out of reach does not mean that the run has
+		 * ended. */
 		if (ret < 0 && err->code == ERROR_UNREACHABLE)
 			ret = put(&look, record->run.state, err->text, err);
 	}

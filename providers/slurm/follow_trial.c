@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a trial stands that is an element of a job array: as a run, with a record
+/* Follows a trial that is an element of a job array, like a run, with a record
  * and a folder of its own. */
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +22,12 @@ const struct queue_job *trials_element(const struct trials *t, int number)
 	return job->element_count ? queue_element(job, number) : job;
 }
 
-/* A trial that is being looked at, in its newest attempt. */
+/* A trial to look at, in its newest attempt. */
 struct trial_look {
 	struct trials *all;
 	struct slurm_look look;
 	struct trial_record *record;
-	struct trial_record before; /* as it is in the store */
+	struct trial_record before; /* as it is stored */
 	struct run_spec spec;
 };
 
@@ -49,7 +49,7 @@ static int put(struct trial_look *one, struct error *err)
 	return store_trial_put(store, run, now, err);
 }
 
-/* Its specification, which is what makes its folder one of a trial. */
+/* Writes the specification, which makes the folder one of a trial. */
 static int make_folder(struct trial_look *one, struct error *err)
 {
 	const struct run_spec *run = &one->all->spec;
@@ -67,7 +67,7 @@ static int make_folder(struct trial_look *one, struct error *err)
 	return folder_make(folder, err) < 0 ? -1 : spec_write(&one->spec, err);
 }
 
-/* In its newest attempt. */
+/* Opens a trial in its newest attempt. */
 static int open_trial(struct trial_look *one, struct error *err)
 {
 	const char *path;
@@ -83,7 +83,7 @@ static int open_trial(struct trial_look *one, struct error *err)
 	return 0;
 }
 
-/* Why the trial has ended so; in `mem`. */
+/* Returns why the trial ended as it did; in `mem`. */
 static const char *explain(const struct trial_look *one)
 {
 	const char *why;
@@ -101,7 +101,7 @@ static const char *explain(const struct trial_look *one)
 	return *why ? why : "the run has ended";
 }
 
-/* The record has its state, and what the result says. */
+/* Ends a trial; the record has the state and the result. */
 static int end_trial(struct trial_look *one, struct error *err)
 {
 	const struct task_record *task = one->record->state == RUN_FAILED
@@ -137,7 +137,7 @@ static void read_value(struct trial_look *one)
 	trial_reader_free(reader);
 }
 
-/* Slurm says that it is over, and the trial says nothing. */
+/* Ends a trial which Slurm says is over, but which has left no result. */
 static int end_by_slurm(struct trial_look *one, enum run_state state,
 			struct error *err)
 {
@@ -150,7 +150,7 @@ static int end_by_slurm(struct trial_look *one, enum run_state state,
 	return end_trial(one, err);
 }
 
-/* Another attempt at it was decided on: returns 1. */
+/* Goes on with another attempt that was decided on; returns 1. */
 static int go_on(struct trial_look *one, const struct slurm_next *next,
 		 struct error *err)
 {
@@ -167,8 +167,8 @@ static int go_on(struct trial_look *one, const struct slurm_next *next,
 	one->record->error = arena_printf(look->mem, "%s; attempt %d starts",
 					  buf_text(&why), attempt);
 	buf_done(&why);
-	/* Tasks that begin anew first: who is killed after that finds the old
-	 * attempt, and goes on from it once more. */
+	/* Reset the tasks first: a process that is killed after that finds the
+	 * old attempt, and repeats this. */
 	if (look_make_tasks(look, err) < 0 || put(one, err) < 0)
 		return -1;
 	spec.restarts = next->counts.failures;
@@ -195,7 +195,7 @@ static int keep_running(struct trial_look *one, struct error *err)
 	return put(one, err);
 }
 
-/* 1: there is another attempt to be looked at. */
+/* Looks at an attempt; returns 1 if there is another one to look at. */
 static int look_at_attempt(struct trial_look *one, struct error *err)
 {
 	struct trial_result result = { 0 };
@@ -209,7 +209,8 @@ static int look_at_attempt(struct trial_look *one, struct error *err)
 	if (look_fetch(look, err) < 0)
 		return -1;
 	ended = trial_result_read(look->folder, &result, err);
-	/* The end of a task may have been read after its log was. */
+	/* The end of a task may have been read after its log, so read both
+	 * again. */
 	if (ended < 0 || ((over || ended == 0) && look_fetch(look, err) < 0) ||
 	    look_read_tasks(look, err) < 0)
 		return -1;
@@ -217,7 +218,7 @@ static int look_at_attempt(struct trial_look *one, struct error *err)
 	if (ended == 0) {
 		trial_result_record(&result, one->record);
 		trial_result_done(&result);
-		/* It was told to end, as its time was over. */
+		/* The trial was told to end because its time was over. */
 		if (look->known && state == RUN_FAILED &&
 		    one->record->state == RUN_CANCELLED && !one->record->early)
 			one->record->state = RUN_FAILED;
@@ -230,7 +231,7 @@ static int look_at_attempt(struct trial_look *one, struct error *err)
 		return go_on(one, &next, err);
 	if (!over)
 		return keep_running(one, err);
-	/* Its last words may come a moment later. */
+	/* The last output may come a moment later. */
 	if (!look_is_settled(look) ||
 	    (state != RUN_CANCELLED &&
 	     time_now_ms() - look_end_time(look) < LOOK_SETTLE_MS))

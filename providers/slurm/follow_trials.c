@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Follows a run whose trials are the elements of a job array.  The node where a
- * trial ended has decided what follows for the others (array.h); this file only
- * reports it.
+ * trial ended has decided what happens to the others (array.h); this file only
+ * reports that.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,14 +15,14 @@
 #include "core/trial/trial_spec.h"
 #include "providers/slurm/slurm_trials.h"
 
-/* Lists the trials that have begun: their numbers. */
+/* Lists the numbers of the trials that have begun. */
 #define BEGUN                                                                  \
 	"cd \"$1/trials\" 2>/dev/null || exit 0\n"                             \
 	"for t in *; do\n"                                                     \
 	"  [ ! -e \"$t/attempts/0/begun\" ] || echo \"$t\"\n"                  \
 	"done\n"
-/* Other machines see by it how the run has ended.  The nodes do not know what
- * Slurm has ended trials for. */
+/* Writes the final status, from which other machines see how the run has ended.
+ * The nodes do not know why Slurm ended trials. */
 #define PUT_STATUS                                                             \
 	"[ \"$(cat \"$1/status\" 2>/dev/null)\" = \"$2\" ] || "                \
 	"echo \"$2\" >\"$1/status\"\n"
@@ -81,8 +81,8 @@ static int read_begun(struct trials *t, struct error *err)
 	return 0;
 }
 
-/* One that has not begun: does it wait, or will it never do?  Returns whether it
- * has failed before it could. */
+/* Counts a trial that has not begun: it waits, or it never will begin.  Returns
+ * whether it failed before it could begin. */
 static bool count_waiting(struct trials *t, int number)
 {
 	const struct queue_job *job = trials_element(t, number);
@@ -144,8 +144,8 @@ static int put_run(struct trials *t, enum run_state state, const char *why,
 	return same ? 0 : store_run_put(t->run->slurm->env.store, run, err);
 }
 
-/* Cancels the rest after too many failures, if no node could: a killed trial
- * leaves no result. */
+/* Cancels the remaining trials after too many failures if no node could: a
+ * killed trial leaves no result. */
 static void stop_rest(struct trials *t)
 {
 	const char *const argv[] = { "scancel", t->run->job.id, NULL };
@@ -191,7 +191,7 @@ static int conclude(struct trials *t, struct error *err)
 		state = trial_tally_verdict(&t->tally, &t->spec.tuning, why,
 					    sizeof(why));
 	}
-	/* Where nobody knows, what was known last holds. */
+	/* Without an answer the last known state stays. */
 	if (!all)
 		return put_run(
 			t, t->away ? t->run->record->run.state : RUN_RUNNING,
@@ -207,7 +207,7 @@ int look_at_trials(struct slurm_look *look, const struct error *away,
 	struct run_record *run = &look->record->run;
 	int lock, ret = -1;
 
-	/* As long as it waits there is nothing else to be seen. */
+	/* While the job waits there is nothing else to see. */
 	if (look->known && run->state == RUN_QUEUED &&
 	    queue_state(look->job.state) == RUN_QUEUED) {
 		const char *why = queue_explain(&look->job, look->mem);

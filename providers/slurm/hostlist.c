@@ -14,7 +14,7 @@
 
 struct hostlist_expansion {
 	struct hostlist *list;
-	size_t room;      /* of list->hosts */
+	size_t room;      /* capacity of list->hosts */
 	const char *text; /* for errors */
 	size_t max;
 	struct arena *mem;
@@ -50,7 +50,7 @@ static int add_host(struct hostlist_expansion *e, const struct buf *name)
 	return 0;
 }
 
-/* A number and its width: "007" is 7 in three digits. */
+/* Reads a number and its width: "007" is 7 with three digits. */
 static const char *read_number(const char *p, const char *end, long *number,
 			       int *width)
 {
@@ -66,7 +66,7 @@ static const char *read_number(const char *p, const char *end, long *number,
 static int expand(struct hostlist_expansion *e, struct buf *name, const char *p,
 		  const char *end, int brackets);
 
-/* One range of a bracket, each of its names followed by the rest. */
+/* Expands one range of a bracket; the rest follows each of its names. */
 static int expand_range(struct hostlist_expansion *e, struct buf *name,
 			const char *p, const char *range_end, const char *rest,
 			const char *end, int brackets)
@@ -94,7 +94,7 @@ static int expand_range(struct hostlist_expansion *e, struct buf *name,
 	return 0;
 }
 
-/* One name from `p` to `end`, behind what is already in `name`. */
+/* Expands a name from `p` to `end`, after what is already in `name`. */
 static int expand(struct hostlist_expansion *e, struct buf *name, const char *p,
 		  const char *end, int brackets)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists all that jobrun made at the clusters, from whatever machine: for gc,
+/* Lists everything that jobrun made at the clusters, from any machine, for gc,
  * --prune and delete, which have no job file. */
 #include <string.h>
 
@@ -21,7 +21,7 @@ static int list_at(struct slurm *slurm, const char *place, struct listing *out,
 		struct queue_job job;
 		int known;
 
-		/* Only the newest of each job. */
+		/* List only the newest run of each job. */
 		if (i + 1 < runs.count &&
 		    !strcmp(run->job_id, runs.items[i + 1].job_id))
 			continue;
@@ -53,7 +53,7 @@ static int list_at(struct slurm *slurm, const char *place, struct listing *out,
 	return ret;
 }
 
-/* Where this machine has started runs, each place once. */
+/* Lists the places where this machine has started runs, each once. */
 static int remembered_places(struct slurm *slurm, struct arena *mem,
 			     struct places *out, struct error *err)
 {

@@ -26,12 +26,12 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* The status of a script that can't read or write the state of its run: EX_IOERR
- * of sysexits.h. */
+/* The exit status of a script that can't read or write the state of its run:
+ * EX_IOERR of sysexits.h. */
 #define STATE_LOST 74
 
-/* Prints "begin ATTEMPT" or "end STATUS"; never fails, as the script has to end
- * with a reason then. */
+/* Prints "begin ATTEMPT" or "end STATUS".  It never fails, so that the script
+ * can always end with a reason. */
 static int run(const void *given, char *const *args, const char *trace_http,
 	       struct buf *out, struct error *err)
 {

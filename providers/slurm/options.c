@@ -15,7 +15,7 @@ enum options_of {
 	OF_BOTH = OF_SBATCH | OF_SRUN,
 };
 
-/* What jobrun sets itself, and the field that says it. */
+/* An option that jobrun sets itself, and the field of the job for it. */
 struct owned_option {
 	const char *name;
 	enum options_of of;
@@ -71,7 +71,7 @@ static const struct owned_option owned[] = {
 	{ "wrap", OF_SBATCH, "use jobrun.command" },
 };
 
-/* A whole job has these, not a component (slurm.schedmd.com/
+/* Options of a whole job, not of a component (slurm.schedmd.com/
  * heterogeneous_jobs.html, "Submitting jobs"). */
 static const char *const whole[] = {
 	"bb",         "bbf",        "begin",     "deadline",
@@ -89,7 +89,8 @@ static const struct owned_option *owner_of(const char *name, enum options_of of)
 	return NULL;
 }
 
-/* The value as one word, in `out`; false for what is none.  A flag has "". */
+/* Writes the value as one word to `out`; returns false if it is no word.  The
+ * value of a flag is empty. */
 static bool word_of(const json_t *value, struct buf *out)
 {
 	const json_t *item;
@@ -108,7 +109,8 @@ static bool word_of(const json_t *value, struct buf *out)
 	return json_is_true(value) || json_array_size(value) > 0;
 }
 
-/* False and null are for files that extend others. */
+/* Whether the option is turned off, by false or null, in a file that extends
+ * another. */
 static bool is_off(const json_t *value)
 {
 	return json_is_false(value) || json_is_null(value);

@@ -8,8 +8,8 @@
 #include "core/base/text.h"
 #include "core/base/units.h"
 
-/* Times in seconds since 1970, as zones differ.  The comment comes last: all
- * before it is Slurm's own and without a '|'. */
+/* Times are in seconds since 1970, as time zones differ.  The comment comes
+ * last, as the other columns are Slurm's own and have no '|'. */
 #define FORMAT "%i|%T|%S|%e|%N|%r|%k"
 #define COLUMNS 7
 
@@ -95,12 +95,12 @@ static void add(struct slurm_queue *out, size_t *room, char *columns[COLUMNS],
 	if (!text_starts(columns[COLUMN_COMMENT], "jobrun:"))
 		return;
 	/* The first component of a heterogeneous job has the script, and stands
-	 * for the others. */
+	 * for the whole job. */
 	if (plus && strcmp(plus, "+0") != 0)
 		return;
 	if (plus)
 		*plus = '\0';
-	/* "12_3" */
+	/* The id of an array's element is "12_3". */
 	line = strchr(columns[COLUMN_ID], '_');
 	if (line)
 		*line++ = '\0';
@@ -125,7 +125,7 @@ static void add(struct slurm_queue *out, size_t *room, char *columns[COLUMNS],
 	};
 }
 
-/* The state of a whole array, from those of its elements. */
+/* Returns the state of a whole array by those of its elements. */
 static const char *state_of_all(const struct queue_job *elements, size_t count)
 {
 	size_t waiting = 0, ended = 0, succeeded = 0, cancelled = 0, i;
@@ -147,7 +147,7 @@ static const char *state_of_all(const struct queue_job *elements, size_t count)
 				    : "FAILED";
 }
 
-/* The elements of an array become one job. */
+/* Combines the elements of an array into one job. */
 static void fold(struct queue_job *elements, size_t count,
 		 struct queue_job *out)
 {
@@ -212,7 +212,7 @@ const struct queue_job *queue_element(const struct queue_job *job, int number)
 {
 	size_t i;
 
-	/* The rest comes last. */
+	/* The entry for the remaining elements comes last. */
 	for (i = 0; i < job->element_count; i++)
 		if (job->elements[i].element == number ||
 		    job->elements[i].element == QUEUE_REST)
@@ -272,7 +272,8 @@ int queue_read(struct cluster *cluster, const char *id, struct arena *mem,
 	return 0;
 }
 
-/* The value of " Name=" in a line of scontrol; "" if there is none. */
+/* Returns the value after " Name=" in a line of scontrol, "" if there is
+ * none. */
 static const char *field_of(const char *line, const char *name,
 			    struct arena *mem)
 {
@@ -283,8 +284,8 @@ static const char *field_of(const char *line, const char *name,
 		  : "";
 }
 
-/* Finds a state that is no end among the lines of scontrol, one for each
- * element or component of the job; NULL: there is none. */
+/* Returns a state that is not final from the lines of scontrol, one for each
+ * element or component of the job; NULL if there is none. */
 static const char *find_live(char *text, const char *comment, struct arena *mem)
 {
 	char *line, *rest = NULL;
@@ -297,7 +298,7 @@ static const char *find_live(char *text, const char *comment, struct arena *mem)
 		if (!*state)
 			return "nothing that is understood";
 		live = NULL;
-		/* A number is used again by another job. */
+		/* The number may belong to another job by now. */
 		if (!strcmp(field_of(line, " Comment=", mem), comment) &&
 		    !run_state_is_final(queue_state(state)))
 			return state;
@@ -390,7 +391,7 @@ enum run_state queue_state(const char *name)
 	for (i = 0; i < COUNT(states); i++)
 		if (!strcmp(states[i].name, name))
 			return states[i].state;
-	/* RUNNING, COMPLETING, SUSPENDED, STAGE_OUT …: it is not over. */
+	/* RUNNING, COMPLETING, SUSPENDED, STAGE_OUT and so on are not final. */
 	return RUN_RUNNING;
 }
 
@@ -399,7 +400,7 @@ struct meaning {
 	const char *text;
 };
 
-/* squeue(1), "JOB REASON CODES". */
+/* The reasons of squeue(1), "JOB REASON CODES". */
 static const struct meaning reasons[] = {
 	{ "Priority", "jobs with a higher priority are before it" },
 	{ "Resources", "it waits until enough nodes are free" },
@@ -450,7 +451,7 @@ static const struct meaning ends[] = {
 	{ "OUT_OF_MEMORY", "it used more memory than it has" },
 };
 
-/* The same page, of jobs that have FAILED. */
+/* Reasons on the same page for jobs that have FAILED. */
 static const struct meaning failures[] = {
 	{ "JobLaunchFailure", "its script could not be started: do the nodes "
 			      "see jobrun.slurm.directory, and under this "

@@ -14,14 +14,14 @@
 #include "providers/slurm/slurm_internal.h"
 
 /*
- * Several jobs can share a node, and no port is handed out: each job takes
- * some of its own, by its number, below those that systems give to clients.
+ * Slurm assigns no ports, though several jobs can share a node: each job uses a
+ * range chosen by its number, below the ports that systems give to clients.
  */
 #define PORT_FIRST 10000
 #define PORT_JOBS 1000
 #define PORT_PER_JOB 20
 
-/* A list of nodes and of how many tasks each has. */
+/* A list of nodes, and the number of tasks on each. */
 struct layout {
 	struct hostlist nodes;
 	long *tasks;
@@ -59,7 +59,7 @@ static int add_nodes(struct layout *layout, const char *nodes,
 	return 0;
 }
 
-/* The components of a heterogeneous job, one after the other. */
+/* Reads the components of a heterogeneous job, one after the other. */
 static int het_layout(const struct surroundings *at, long groups,
 		      struct layout *layout, struct arena *mem,
 		      struct error *err)
@@ -88,8 +88,8 @@ static int het_layout(const struct surroundings *at, long groups,
 }
 
 /*
- * What belongs together is told by its sum.  A step over all components of a
- * heterogeneous job has the variables of one of them, too.
+ * Finds the pair of variables with the right sum of tasks: a step over all
+ * components of a heterogeneous job also has the variables of one of them.
  */
 static int find_layout(const struct surroundings *at, long total,
 		       struct layout *out, struct arena *mem, struct error *err)
@@ -142,8 +142,8 @@ static void place(struct topology *out, const char *host, int port, long local)
 	task->port = port + 1 + (int)local;
 }
 
-/* Tasks as srun numbers them: node by node ("block"), or in turn ("cyclic"),
- * a node that has enough of them left out. */
+/* Places tasks as srun numbers them: node by node ("block"), or in turn
+ * ("cyclic"), skipping nodes that are full. */
 static void place_tasks(const struct layout *layout, bool cyclic, int port,
 			struct arena *mem, struct topology *out)
 {
@@ -164,7 +164,7 @@ static void place_tasks(const struct layout *layout, bool cyclic, int port,
 				place(out, layout->nodes.hosts[i], port, turn);
 }
 
-/* This very task's place is known for sure: the rest must agree with it. */
+/* Checks that the layout agrees with this task's own place, which is known. */
 static int check_place(const struct surroundings *at,
 		       const struct layout *layout,
 		       const struct task_place *self, struct error *err)
@@ -197,7 +197,7 @@ static int first_port(const struct surroundings *at)
 		       PORT_PER_JOB;
 }
 
-/* The number of tasks of the step.  A batch script is a task of no step. */
+/* Counts the tasks of the step.  A batch script belongs to no step. */
 static int count_tasks(const struct surroundings *at, long *total,
 		       struct error *err)
 {
@@ -206,7 +206,7 @@ static int count_tasks(const struct surroundings *at, long *total,
 				   ? "SLURM_STEP_NUM_TASKS"
 				   : "SLURM_NTASKS";
 
-	/* Over several components, SLURM_NTASKS has them all. */
+	/* With several components SLURM_NTASKS counts all tasks. */
 	if (surroundings_get(at, "SLURM_HET_SIZE") &&
 	    surroundings_get(at, "SLURM_NTASKS"))
 		name = "SLURM_NTASKS";

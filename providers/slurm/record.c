@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The local record of a run: its entry in the store, and its tasks in the run's
- * folder, which logs are read by. */
+/* The local record of a run: its entry in the store, and the tasks in the run's
+ * folder, which readers of logs need. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,8 @@
 #include "providers/slurm/slurm_internal.h"
 #include "providers/slurm/slurm.h"
 
-/* {"place", "name", "comment", "id", "program", "trials"}: the record's properties. */
+/* Reads the record's properties: {"place", "name", "comment", "id", "program",
+ * "trials"}. */
 int slurm_record_read(const struct run_record *run, struct arena *mem,
 		      struct slurm_record *out)
 {
@@ -43,7 +44,7 @@ int slurm_recorded(struct slurm *slurm, const char *job_id, struct arena *mem,
 	return slurm_record_read(&run, mem, out);
 }
 
-/* Writes the values of the trials, in the form used there. */
+/* Writes the values of the trials in the form that the cluster uses. */
 static int write_values(const struct run_spec *spec, struct error *err)
 {
 	char *path = path_join(spec->folder, TRIAL_VALUES_FILE);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many runs at once: those that wait are all that there can be thousands of,
- * and of those Slurm's queue tells everything.  One call of squeue and one
- * writing, however many there are; what has begun is followed one by one.
+ * Updates many runs at once.  Only waiting runs can be thousands, and Slurm's
+ * queue tells all about those: one call of squeue and one write are enough for
+ * any number.  Runs that have begun are followed one by one.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "providers/slurm/slurm_internal.h"
 
-/* Runs at one cluster. */
+/* The waiting runs at one cluster. */
 struct many {
 	struct slurm_cluster *at;
 	size_t count;
-	size_t *which; /* their places in the list of all */
+	size_t *which; /* indexes in the list of all runs */
 	const char **comments;
-	int64_t since_ms; /* when the newest was made */
+	int64_t since_ms; /* creation time of the newest one */
 	struct queue_job *jobs;
 };
 
@@ -99,7 +99,7 @@ static void refresh_at(struct slurm *slurm, struct many *one,
 		if (take_reason(run, job, mem))
 			changed[n++] = run;
 	}
-	/* Where it can't be written it is shown all the same. */
+	/* If the store can't be written, the new state is still shown. */
 	if (n)
 		store_run_put_all(slurm->env.store, changed, n, &ignored);
 }

@@ -9,7 +9,7 @@
 #include "core/base/units.h"
 #include "providers/slurm/options.h"
 
-/* The defaults of a block that no file gives. */
+/* The defaults of a block, for jobs without one. */
 static const struct slurm_block no_block = {
 	.directory = SLURM_FOLDER,
 	.machine_types = true,
@@ -32,7 +32,8 @@ static const char *gres_of(const struct slurm_block *block,
 			name = block->gres.items[i].value;
 	if (!name && known)
 		name = known->gres;
-	/* "NVIDIA_TESLA_T4" is gpu:t4: the model, as sites usually call it. */
+	/* The default is the model, as most sites name it: gpu:t4 for
+	 * NVIDIA_TESLA_T4. */
 	if (!name) {
 		catalogue_model(catalogue, group->accelerator_type, model,
 				sizeof(model));
@@ -42,9 +43,10 @@ static const char *gres_of(const struct slurm_block *block,
 }
 
 /*
- * What a node keeps for itself, 512 MB and a thirty-second part: its kernel and
- * slurmd.  SchedMD's slurm-gcp tells Slurm of 400 MB and 30 MB for each GB less
- * than a machine type has, and who asks for more waits for ever.
+ * Returns the memory to request: the machine's without what the node needs
+ * itself, 512 MB and 1/32, for kernel and slurmd.  SchedMD's slurm-gcp declares
+ * 400 MB and 30 MB for each GB less than the machine type has, and a job that
+ * requests more waits forever.
  */
 static unsigned memory_of(const struct slurm_block *block,
 			  const struct machine *machine)
@@ -64,7 +66,8 @@ static unsigned cpus_each(unsigned cpus, long tasks)
 	return each ? each : 1;
 }
 
-/* As many as sbatch is told, or as the machine type has. */
+/* Returns the CPUs per task: as given to sbatch, or those of the machine
+ * type. */
 static unsigned cpus_of(const struct slurm_block *block,
 			const struct machine *machine, long tasks)
 {
@@ -89,7 +92,8 @@ static bool is_same(const struct slurm_component *a,
 	       !strcmp(a->gres ? a->gres : "", b->gres ? b->gres : "");
 }
 
-/* Only neighbours can share one: their tasks have consecutive ranks. */
+/* Adds a component.  Only neighbours can be merged, as their tasks have
+ * consecutive ranks. */
 static void add_component(struct slurm_request *out,
 			  const struct slurm_component *one)
 {
@@ -146,14 +150,14 @@ int slurm_request_make(const struct job *job, const struct catalogue *catalogue,
 	return 0;
 }
 
-/* sbatch takes a variable before what the script says. */
+/* Returns variables of sbatch, which override what the script says. */
 const char *const *slurm_variables(const struct slurm_request *request,
 				   struct arena *mem)
 {
 	const struct slurm_block *block = request->block;
 	const struct {
 		const char *name;
-		bool is_said; /* by the file */
+		bool is_said; /* the file sets it */
 	} all[] = {
 		{ "SBATCH_ACCOUNT", block->account },
 		{ "SBATCH_CONSTRAINT", block->constraint },
@@ -176,7 +180,7 @@ long slurm_limit_rest(long limit_s)
 	return (60 - limit_s % 60) % 60;
 }
 
-/* "3 nodes, each with 4 CPUs, 15360 MB, gpu:t4:1" */
+/* Describes a component: "3 nodes, each with 4 CPUs, 15360 MB, gpu:t4:1". */
 static json_t *component_json(const struct slurm_component *one)
 {
 	const char *with = one->nodes == 1 ? " with " : ", each with ";

@@ -9,10 +9,10 @@
 #include "core/provider/listing.h"
 
 /*
- * For each run its run.json on a line, and on another the number of its job
- * and each attempt with its status: "117 0:143 1:-".  One with trials has the
- * attempt 0.  Where a node was lost after the master's end nobody has written
- * the status.
+ * Prints for each run its run.json on one line, and on another the number of
+ * its job and each attempt with its status: "117 0:143 1:-".  A run with trials
+ * has only attempt 0.  If a node was lost after the master's end, nobody has
+ * written the status.
  */
 #define READ                                                                   \
 	"cd \"$1/runs\" 2>/dev/null || exit 0\n"                               \
@@ -64,7 +64,7 @@ static const char *copy(const json_t *from, const char *key, struct arena *mem)
 	return text ? arena_strdup(mem, text) : NULL;
 }
 
-/* "117 0:143 1:-" */
+/* Reads a line such as "117 0:143 1:-". */
 static void take_progress(char *line, struct arena *mem, struct slurm_run *run)
 {
 	char *word, *rest = NULL;

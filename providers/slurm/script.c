@@ -5,17 +5,18 @@
 #include "providers/slurm/options.h"
 
 #define DAY_S 86400
-/* The number of the trial in an element of the array. */
+/* The variable with the number of the trial in an element of the array. */
 #define TRIAL "SLURM_ARRAY_TASK_ID"
 
 /*
- * If this was submitted twice, by a client that was told that it had failed,
- * the first to come has the folder.  A controller that has lost its memory may
- * start again what has ended, or queue it again for a node that was lost just
- * after: jobrun knows by the folder, and says what is to be done.  It writes
- * the status of an attempt, too: where that can't be kept the script ends, as
- * it would begin the same attempt for ever.  Filled in are where the attempts
- * are ("run"), which job it is, and which to scontrol.
+ * Claims the run's folder and loops over its attempts.  If a client was wrongly
+ * told that submitting failed and submitted twice, the first job gets the
+ * folder.  A controller that has lost its state may start a job again that has
+ * ended, or requeue it for a node lost just afterwards: jobrun decides by the
+ * folder what to do.  It also writes the status of an attempt; if that can't be
+ * stored the script ends, or it would repeat the same attempt forever.  The
+ * parameters are the folder of the attempts ("run"), the job's id, and its id
+ * for scontrol.
  */
 #define SETTING_OUT                                                            \
 	"first=$%1$s/attempts/0\n"                                             \
@@ -43,8 +44,8 @@
 	"  ended=\"--ended $restart:$?\"\n"                                    \
 	"done\n"
 
-/* An absolute directory may be that of several users, each with a folder of his
- * own in it. */
+/* Whether the directory may be shared by several users with a folder each, as
+ * an absolute one may. */
 static bool is_shared(const struct slurm_block *block)
 {
 	return *block->directory == '/';
@@ -82,7 +83,8 @@ static void put_option(struct buf *out, const char *name, const char *value)
 		buf_printf(out, "#SBATCH --%s=%s\n", name, value);
 }
 
-/* "1-02:03:00": days, hours, minutes and seconds.  Slurm counts minutes. */
+/* Writes a time such as "1-02:03:00": days, hours, minutes and seconds.  Slurm
+ * counts in minutes. */
 static void put_time(struct buf *out, long limit_s)
 {
 	long seconds = limit_s + slurm_limit_rest(limit_s);
@@ -92,7 +94,7 @@ static void put_time(struct buf *out, long limit_s)
 		   seconds % 60);
 }
 
-/* Options of the whole job; the first component has them. */
+/* Writes the options of the whole job, which its first component has. */
 static void put_job(struct buf *out, const struct job *job,
 		    const struct slurm_request *request, const char *name)
 {
@@ -131,7 +133,8 @@ static void put_component(struct buf *out, const struct slurm_request *request,
 {
 	const struct slurm_block *block = request->block;
 
-	/* A heterogeneous job's components have these for themselves. */
+	/* These options are separate for each component of a heterogeneous
+	 * job. */
 	put_option(out, "partition", block->partition);
 	put_option(out, "account", block->account);
 	put_option(out, "qos", block->qos);
@@ -149,8 +152,8 @@ static void put_component(struct buf *out, const struct slurm_request *request,
 	sbatch_options_write(block->sbatch, first, out);
 }
 
-/* All components call it with the same arguments, so that the ranks of a step
- * belong to one program. */
+/* Writes the call of srun.  All components have the same arguments, so that all
+ * ranks of the step belong to one program. */
 void slurm_script_step(const struct slurm_request *request, const char *command,
 		       struct buf *out)
 {
@@ -165,8 +168,8 @@ void slurm_script_step(const struct slurm_request *request, const char *command,
 		if (request->count > 1)
 			buf_printf(out, " --het-group=%zu", i);
 		buf_printf(out, " --ntasks=%ld", one->nodes * one->tasks);
-		/* Ranks count node by node, whatever a site prefers; each has
-		 * cores of its own, and all GPUs of its node. */
+		/* Ranks are numbered node by node, whatever the site's default.
+		 * Each task has its own cores, and all GPUs of its node. */
 		if (one->tasks > 1)
 			buf_printf(out,
 				   " --ntasks-per-node=%ld "
@@ -208,7 +211,8 @@ void slurm_script_options(const struct job *job,
 	}
 }
 
-/* What sites have for a prolog, as `module`, comes with a login shell. */
+/* Writes the first line.  With a prolog it asks for a login shell, which
+ * defines what sites have for prologs, such as `module`. */
 void slurm_script_begin(const struct slurm_block *block, struct buf *out)
 {
 	buf_puts(out, block->prolog.count ? "#!/bin/bash -l\n" : "#!/bin/sh\n");
@@ -223,7 +227,7 @@ void slurm_script_prolog(const struct slurm_block *block, struct buf *out)
 			   block->prolog.items[i]);
 }
 
-/* Where the folders are, by the rule of cluster.c. */
+/* Writes where the folders are, by the rule of cluster.c. */
 static void put_folders(struct buf *out, const struct job *job,
 			const struct slurm_block *block, const char *name,
 			const char *program)

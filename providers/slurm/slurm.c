@@ -14,17 +14,17 @@
 
 /* ---- reading ----------------------------------------------------------- */
 
-/* A job's runs, and how the newest that was submitted stands. */
+/* A job's runs, and the state of the one submitted last. */
 struct slurm_view {
 	struct slurm_cluster *at;
 	struct slurm_runs runs;
 	const struct slurm_run *run; /* NULL: there is none */
 	struct queue_job job;
-	bool known; /* Slurm knows it */
+	bool known; /* Slurm knows the job */
 };
 
-/* Is a run known here to have ended?  Nothing goes on with it then: it was
- * cancelled, perhaps, before it began. */
+/* Whether a run is recorded here as ended: it is over then, perhaps as it was
+ * cancelled before it began. */
 static bool has_ended(struct slurm *slurm, const struct slurm_run *run,
 		      struct arena *mem)
 {
@@ -37,8 +37,8 @@ static bool has_ended(struct slurm *slurm, const struct slurm_run *run,
 	       run_state_is_final(record.run.state);
 }
 
-/* One that has begun or that Slurm knows was submitted; of the rest nobody
- * knows. */
+/* Finds the newest run that was certainly submitted: it has begun, or Slurm
+ * knows it. */
 static int see(struct slurm *slurm, const char *place, const char *job_id,
 	       struct arena *mem, struct slurm_view *out, struct error *err)
 {
@@ -59,7 +59,7 @@ static int see(struct slurm *slurm, const char *place, const char *job_id,
 		else
 			ret = slurm_look(slurm, out->at, run->comment, run->id,
 					 60000, 0, mem, &out->job, err);
-		/* A controller that is away does not hold back what is over. */
+		/* A run that is over needs no answer of the controller. */
 		if (ret < 0 && (run->status == 0 || has_ended(slurm, run, mem)))
 			ret = 1;
 		if (ret < 0) {
@@ -73,8 +73,9 @@ static int see(struct slurm *slurm, const char *place, const char *job_id,
 	return 0;
 }
 
-/* The state of a run by what its folder says, if Slurm has forgotten it; one
- * that has succeeded there may be cleaned up after for a while. */
+/* Returns the state of a run: from Slurm, unless its folder says that it
+ * succeeded or Slurm has forgotten it.  Cleaning up after a success may take a
+ * while. */
 static enum run_state state_of(const struct slurm_view *sight)
 {
 	if (sight->known && sight->run->status != 0)
@@ -105,7 +106,7 @@ static int slurm_read(void *ctx, const struct resource *want,
 		run_status_set_origin(&found->run, sight.run->origin);
 		resource_found(found, json_incref(sight.run->properties),
 			       sight.run->digest, sight.run->digest2, NULL);
-		/* Another machine may have started it. */
+		/* Another machine may have started the run. */
 		if (slurm->env.store && want->job->file)
 			slurm_record(slurm, want->job, sight.at, sight.run,
 				     &ignored);
@@ -117,7 +118,7 @@ static int slurm_read(void *ctx, const struct resource *want,
 
 /* ---- starting ---------------------------------------------------------- */
 
-/* The run's place among those of its digest gives it its name. */
+/* Names the run by its number among those with the same digest. */
 static void name_run(const struct slurm_view *sight,
 		     const struct resource *want, struct arena *mem,
 		     struct slurm_run *out)
@@ -149,8 +150,8 @@ static void name_run(const struct slurm_view *sight,
 	out->comment = slurm_comment(job, out->name, mem);
 }
 
-/* The newest run that an earlier try has made, if it is of this job as it is
- * now; NULL: there is none. */
+/* Returns the newest run if an earlier try has made it for this state of the
+ * job, or NULL. */
 static const struct slurm_run *left_by_earlier(const struct slurm_view *sight,
 					       const struct resource *want)
 {
@@ -164,11 +165,11 @@ static const struct slurm_run *left_by_earlier(const struct slurm_view *sight,
 	return NULL;
 }
 
-/* How long another machine may take from the folder of a run to its job. */
+/* How long another machine may take between a run's folder and its job. */
 #define STARTING_MS 60000
 
-/* Fails while another machine that has made the run's folder a moment ago may
- * still be about to submit it. */
+/* Fails while another machine that just created the run's folder may be about
+ * to submit the run. */
 static int check_starting(struct slurm *slurm, const struct slurm_run *run,
 			  struct error *err)
 {
@@ -181,7 +182,7 @@ static int check_starting(struct slurm *slurm, const struct slurm_run *run,
 	owner = store_owner(slurm->env.store, err);
 	if (!owner)
 		return -1;
-	/* Behind the id is who that is, for people. */
+	/* After the id comes a description of the owner, for people. */
 	if (strncmp(owner, run->owner, strcspn(owner, " ") + 1) != 0)
 		ret = error_set(err, ERROR_TRY_AGAIN,
 				"it is being started elsewhere, since %lld s",
@@ -244,7 +245,7 @@ out:
 
 /* ---- following --------------------------------------------------------- */
 
-/* Reports a change: why it is pending, who does not answer, or that it
+/* Reports a change: why the run is pending, what does not answer, or that it
  * resumed. */
 static void say_pending(const struct run_record *run, const char *before,
 			struct error *err)
@@ -264,7 +265,7 @@ static int slurm_wait(void *ctx, const struct resource *have,
 	const char *before;
 	int ret;
 
-	/* 1: Slurm has started it again, which is another attempt. */
+	/* 1: Slurm has started the job again, so look at the next attempt. */
 	do {
 		mem = arena_new();
 		before = NULL;
@@ -286,8 +287,8 @@ static int slurm_wait(void *ctx, const struct resource *have,
 	return ret;
 }
 
-/* A pending job gets no signals, and some elements of an array may be
- * pending. */
+/* Cancels a job.  A pending job gets no signals, and some elements of an array
+ * may be pending. */
 static int cancel_job(struct cluster *cluster, const struct queue_job *job,
 		      bool now, struct error *err)
 {

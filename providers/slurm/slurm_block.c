@@ -6,8 +6,8 @@
 #include "core/job/check.h"
 #include "providers/slurm/options.h"
 
-/* Its lines stand behind those of the options, which end with the first
- * that is none. */
+/* Checks an extra line of the script.  The lines follow the #SBATCH options,
+ * which end with the first other line. */
 static int check_script_line(const char *value, struct error *err)
 {
 	if (!strchr(value, '\n'))

@@ -19,8 +19,7 @@
 #include "core/remote/log_sync.h"
 #include "providers/slurm/slurm_look.h"
 
-/* How late a shared directory can show what a task wrote last: that it has
- * ended, and where it has, all of its log. */
+/* How late a shared directory may show a task's last output after its end. */
 #define WHOLE_MS 60000
 #define STATUS_MAX 64
 
@@ -142,7 +141,8 @@ int look_make_tasks(struct slurm_look *look, struct error *err)
 	return 0;
 }
 
-/* Lists the tasks in the store: without trials, all of the run. */
+/* Lists the tasks in the store: those of a trial, or without trials of the
+ * run. */
 static int list_tasks(struct slurm_look *look, struct error *err)
 {
 	struct task_list all;

@@ -38,7 +38,7 @@ static bool find_id(const char *notes, size_t size, struct found_program *out)
 	return false;
 }
 
-/* The program itself comes first. */
+/* Looks at the program itself, which comes first. */
 static int look_at_first(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	size_t i;

@@ -13,20 +13,21 @@
 #include "providers/slurm/script.h"
 #include "providers/slurm/slurm_internal.h"
 
-/* Slurm takes scripts of 4 MB (max_script_size), and base 64 adds a third. */
+/* Slurm takes scripts up to 4 MB (max_script_size), and base 64 adds a
+ * third. */
 #define ARCHIVE_MAX ((size_t)2800 << 10)
 #define BASE64_LINE 76
 
 /*
- * The variables are written once for these nodes, ports and folders, and the
- * script fills in those that it has: as read_slurm.c places tasks.
+ * Stand-ins for nodes, ports and folders in the variables, which are written
+ * once; the script replaces them by its own, placing tasks like read_slurm.c.
  */
 #define NODE_BEFORE "jobrun.node."
 #define NODE_AFTER ".here"
 #define RUN_FOLDER "/jobrun.run"
 #define MASTER_PORT 64123
 #define TASK_PORT 64124
-#define TASK_PORTS 64 /* of the processes on a node, from there */
+#define TASK_PORTS 64 /* ports of the tasks on a node, from there */
 
 #define UNPACK                                                                 \
 	"# Where it was submitted: the nodes share that.\n"                    \
@@ -47,7 +48,7 @@
 	"done\n"                                                               \
 	"task_port=$((port + 1))\n"                                            \
 	"case $SLURM_PROCID in\n"
-/* As everywhere, the job ends when its first task has succeeded. */
+/* The job ends when its first task has succeeded, as everywhere. */
 #define TASK_RUN                                                               \
 	" &\n"                                                                 \
 	"child=$!\n"                                                           \
@@ -109,7 +110,7 @@ static void put_archive(const char *data, size_t len, struct buf *out)
 	buf_done(&text);
 }
 
-/* What is too large for a script stays beside it. */
+/* Adds the files; those too large for a script stay beside it. */
 static int put_files(const struct job *job, const struct slurm_job *what,
 		     const struct render_env *env, struct buf *out,
 		     struct error *err)
@@ -146,7 +147,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* What stands in for what is not known yet, and what it is in the script; 0:
+/* Writes the script's expression for a stand-in; returns its length, or 0 if
  * there is none here. */
 static size_t put_known_later(const char *start, const char *text,
 			      struct buf *out)
@@ -269,7 +270,7 @@ static void put_command(const struct strings *command, struct buf *out)
 	}
 }
 
-/* Once on each node. */
+/* Writes the setup, which runs once on each node. */
 static void put_setup(const struct run_spec *spec, struct buf *out)
 {
 	const struct topology *all = &spec->topology;

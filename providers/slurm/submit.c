@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a run comes to a cluster.  Each step finds what an earlier, killed try
- * has done: files appear under their names when they are whole, and a run's
- * folder is there before its job is.
+ * Brings a run to a cluster.  Each step finds what an earlier, killed try has
+ * done: files get their names when they are complete, and a run's folder exists
+ * before its job.
  */
 #include <ctype.h>
 #include <fcntl.h>
@@ -26,10 +26,9 @@
 #define SOURCE_DIGITS 16
 
 /*
- * Sees to it that what is put into the user's folder ($3) stays there and is
- * nobody else's, before Slurm is told of it; makes the directory that users
- * share ($4) for all of them.  Then lists the parts already there: "program",
- * "source".
+ * Checks that files can be put into the user's folder ($3) and that it belongs
+ * to the user, before Slurm gets a job; creates the directory shared by users
+ * ($4).  Then lists the parts that exist: "program", "source".
  */
 #define LOOK                                                                   \
 	"if [ \"$4\" ]; then (umask 022; mkdir -p -m 1777 \"$4\") || exit; "   \
@@ -51,8 +50,9 @@
 	"umask 077; mkdir -p \"${1%/*}\" && cat >\"$1.$$\" && "                \
 	"chmod 700 \"$1.$$\" && mv -f \"$1.$$\" \"$1\""
 /*
- * Removes what killed tries have left beside it, but no other's that may go on.
- * Whoever comes second says "taken", and leaves the first one's folder.
+ * Unpacks a folder.  It first removes old folders that killed tries have left,
+ * but none that may be in use.  If another client was faster, it prints "taken"
+ * and keeps the first folder.
  */
 #define PUT_FOLDER                                                             \
 	"umask 077; up=${1%/*}; mkdir -p \"$up\" || exit\n"                    \
@@ -66,8 +66,8 @@
 	"rm -rf \"$new\"; echo taken"
 #define FORGET "rm -rf \"$1\""
 /*
- * The job inherits only what is named, and sbatch hears of no more: what else is
- * set where jobrun is called would make runs differ, and may be secret.
+ * Submits the job.  Only the named variables are passed to sbatch and the job:
+ * others would make runs depend on the caller, and may be secret.
  */
 #define SUBMIT                                                                 \
 	"keep=\" HOME USER LOGNAME PATH LANG SLURM_CONF $2 \"\n"               \
@@ -94,7 +94,7 @@ const char *slurm_program_path(const struct cluster *cluster,
 
 /* ---- archives ---------------------------------------------------------- */
 
-/* A file without a name, for what goes through tar. */
+/* Opens a file without a name for a tar archive. */
 int slurm_open_scratch(struct error *err)
 {
 	const char *folder = getenv("TMPDIR");
@@ -138,7 +138,7 @@ static int add_unpacked(struct archive_writer *writer, const char *folder,
 	return ret;
 }
 
-/* It goes by the name of the digest in the plan. */
+/* Packs the source, which is named after the digest in the plan. */
 int slurm_pack_source(struct archive_writer *writer, const struct job *job,
 		      const char *prefix, struct error *err)
 {
@@ -169,7 +169,7 @@ static int add_json(struct archive_writer *writer, const char *name,
 	return ret;
 }
 
-/* Packages are unpacked here first: nodes may have no libarchive. */
+/* Packs a package, unpacked, as nodes may have no libarchive. */
 int slurm_pack_package(struct archive_writer *writer, const struct job *job,
 		       const char *package, size_t number, struct error *err)
 {
@@ -221,7 +221,8 @@ static int add_secrets(struct archive_writer *writer,
 	return ret;
 }
 
-/* The tasks' view: paths from the run's folder. */
+/* Returns the specification for the tasks, with paths relative to the run's
+ * folder. */
 static json_t *spec_there(const struct job *job, const struct slurm_job *what,
 			  const struct slurm_run *run, struct arena *mem)
 {
@@ -284,7 +285,7 @@ out:
 
 /* ---- shipping ---------------------------------------------------------- */
 
-/* Returns 1 if somebody else's is there. */
+/* Puts a folder; returns 1 if another client's is there already. */
 static int put_folder(struct cluster *cluster, int fd, const char *to,
 		      const char *what, struct error *err)
 {
@@ -383,8 +384,8 @@ static int ship(struct cluster *cluster, const struct job *job,
 
 /* ---- sbatch ------------------------------------------------------------ */
 
-/* "12" or "12;cluster" on the last line: sites print banners before it.  NULL:
- * it is neither. */
+/* Returns the id from "12" or "12;cluster" on the last line, as sites print
+ * banners before it; NULL if it is neither. */
 static const char *read_id(const struct command_answer *answer,
 			   struct arena *mem)
 {
@@ -428,7 +429,8 @@ int slurm_submit_again(struct cluster *cluster, const struct slurm_job *what,
 		buf_printf(&keep, "%s ", variables[i]);
 	argv[5] = buf_text(&keep);
 	ret = cluster_call(cluster, argv, NULL, &answer, err);
-	/* It may have been heard all the same: the next try looks. */
+	/* Slurm may have received it nevertheless, which the next try will
+	 * see. */
 	if (ret < 0 && err->code == ERROR_TIMEOUT)
 		err->code = ERROR_UNREACHABLE;
 	if (ret == 0 && command_status(&answer) != 0)
@@ -464,7 +466,8 @@ int slurm_submit(struct cluster *cluster, const struct job *job,
 
 	if (ship(cluster, job, what, mem, err) < 0)
 		goto out;
-	/* With the secrets: never on a disk of this machine. */
+	/* The archive has the secrets, so it must not be on a disk of this
+	 * machine. */
 	fd = memfd_create("run", MFD_CLOEXEC);
 	if (fd < 0) {
 		error_errno(err, "cannot pack the run");
@@ -481,7 +484,7 @@ int slurm_submit(struct cluster *cluster, const struct job *job,
 	if (ret < 0)
 		goto out;
 	ret = slurm_submit_again(cluster, what, run, mem, err);
-	/* Refused, and so there is nothing to come back to. */
+	/* The job was refused, so the folder is of no use. */
 	if (ret < 0 && err->code == ERROR_FAILED)
 		slurm_forget(cluster, run->job_id, run->name, &ignored);
 out:

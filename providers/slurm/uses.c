@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of the fields of a job at Slurm; plans have the notes of what is
- * not used from here, too. */
+/* How the fields of a job are used on Slurm; plans also take the notes about
+ * unused fields from here. */
 #include "providers/slurm/slurm_uses.h"
 
 #include <stdio.h>
@@ -80,7 +80,7 @@ const struct field_use slurm_uses[] = {
 	{ NULL, NULL },
 };
 
-/* Whether the file gives the field, a path of messages and a field. */
+/* Whether the file gives a field, by its path of messages and field. */
 static bool is_given(const struct message *message, const void *data,
 		     const char *path, unsigned traits)
 {
@@ -91,7 +91,7 @@ static bool is_given(const struct message *message, const void *data,
 	snprintf(word, sizeof(word), "%.*s",
 		 dot ? (int)(dot - path) : (int)strlen(path), path);
 	field = message_field(message, word);
-	/* What needs a trait is noted by that. */
+	/* A field whose trait is missing is noted for that reason. */
 	if (!field || !message_has(message, data, word) ||
 	    !traits_have(traits, field->traits))
 		return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why a run has failed, in one line: the task, the node or the limit that it
- * was for, with the last words. */
+/* Explains in one line why a run has failed: the task, the node or the limit,
+ * and the last output. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ const struct task_record *look_culprit(const struct slurm_look *look)
 	return outcome.task;
 }
 
-/* ": ValueError: no data": why it failed, as it wrote. */
+/* Adds the last output as the reason: ": ValueError: no data". */
 static void add_last_words(const struct slurm_look *look,
 			   const struct task_record *task, struct buf *why)
 {
@@ -54,7 +54,8 @@ static void explain_task(const struct slurm_look *look,
 	add_last_words(look, task, why);
 }
 
-/* "srun: error: Task launch for StepId=11.0 failed on node n3: …" */
+/* Explains a failed step, from a line such as "srun: error: Task launch for
+ * StepId=11.0 failed on node n3: …". */
 static void explain_step(const struct slurm_look *look, struct buf *why)
 {
 	static const char mark[] = "error: ";
@@ -78,7 +79,7 @@ static void explain_step(const struct slurm_look *look, struct buf *why)
 	free(path);
 }
 
-/* A task that never began, in a run whose script has ended. */
+/* Whether a task never began though the script has ended. */
 static bool is_incomplete(const struct slurm_look *look)
 {
 	size_t i;
@@ -148,7 +149,7 @@ const char *look_explain_wait(const struct slurm_look *look)
 			    look->job.nodes);
 }
 
-/* Where another attempt was to be expected. */
+/* Adds why no other attempt follows, where one could be expected. */
 static void add_why_not(const struct slurm_look *look, struct buf *why)
 {
 	struct slurm_next next;

@@ -19,7 +19,7 @@
 
 #define POLL_MS 2000
 
-/* How its VMs are: all run, or what is not as it should be. */
+/* The state of a group's VMs: all run, or the reason why not. */
 struct group_state {
 	size_t count;
 	size_t ready;
@@ -105,7 +105,7 @@ static void put_host(const json_t *vm, const struct resource *want,
 	free(host);
 }
 
-/* In the order of their names, which stays. */
+/* Lists the hosts by name, an order that does not change. */
 static int put_hosts(struct tpu_ctx *ctx, const struct resource *want,
 		     const struct tpu_node_place *place, json_t *outputs,
 		     struct error *err)
@@ -190,7 +190,7 @@ static int group_create(void *arg, const struct resource *want,
 	struct tpu_node_place place;
 	int ret = tpu_places_find(ctx->google, want, mem, &places, err);
 
-	/* Use the place of its TPU, if there are several. */
+	/* Use the zone where the TPU is, if there are several. */
 	if (ret == 0 && tpu_node_place_at(want, &places, 0, &place))
 		ret = tpu_node_vms_insert(
 			ctx, want, &place,

@@ -20,7 +20,7 @@
 #include "providers/tpunode/vms.h"
 
 #define POLL_MS 2000
-/* Where it says that it is: in no zone. */
+/* The location of images, which are in no zone. */
 #define EVERYWHERE "global"
 
 /* ---- what a job wants ---------------------------------------------------- */
@@ -90,7 +90,7 @@ static int vm_get(struct tpu_ctx *ctx, const struct resource *it,
 	const char *name = json_get_text(it->properties, "vm", NULL);
 
 	*out = (struct vm){ 0 };
-	/* A listing of images knows no VMs. */
+	/* An image found by a listing has no VM. */
 	if (!name)
 		return 0;
 	out->path = mem_printf(
@@ -104,14 +104,14 @@ static const char *vm_state(const struct vm *vm)
 	return json_get_text(vm->body, "status", "");
 }
 
-/* TERMINATED is what the service calls one that was stopped. */
+/* Whether a VM is stopped, which the service calls TERMINATED. */
 static bool vm_is_stopped(const struct vm *vm)
 {
 	return !strcmp(vm_state(vm), "TERMINATED") ||
 	       !strcmp(vm_state(vm), "STOPPED");
 }
 
-/* From "projects/" on, or NULL. */
+/* Returns the path of the boot disk from "projects/" on, or NULL. */
 static const char *vm_boot_disk(const struct vm *vm)
 {
 	const json_t *disk;
@@ -127,7 +127,8 @@ static const char *vm_boot_disk(const struct vm *vm)
 	return NULL;
 }
 
-/* Nobody's VM is stopped unless the file says so. */
+/* Makes sure that the VM is stopped; jobrun stops one only if the file says
+ * so. */
 static int vm_be_stopped(struct tpu_ctx *ctx, const struct resource *want,
 			 const struct tpu_node_place *place, struct vm *vm,
 			 struct error *err)
@@ -168,7 +169,8 @@ static int vm_be_stopped(struct tpu_ctx *ctx, const struct resource *want,
 
 /* ---- the image ----------------------------------------------------------- */
 
-/* A name is soon taken, and what is found is deleted one day. */
+/* Checks the owner: another image may have the name, and would be deleted
+ * later. */
 static int check_owner(const struct resource *it, const json_t *body,
 		       struct error *err)
 {
@@ -187,7 +189,7 @@ static int check_owner(const struct resource *it, const json_t *body,
 			       it->name);
 }
 
-/* As tpu_node_vms_get(), of an image that is this job's. */
+/* Like tpu_node_vms_get(), but fails unless the image belongs to this job. */
 static int get_own(struct tpu_ctx *ctx, const struct resource *it,
 		   struct arena *mem, struct tpu_node_place *place,
 		   json_t **body, struct error *err)
@@ -202,7 +204,8 @@ static bool has_failed(const json_t *body)
 	return !strcmp(json_get_text(body, "status", ""), "FAILED");
 }
 
-/* An image made from another disk is recognized only while the VM exists. */
+/* Shows an image.  One made from another disk is recognized only while the VM
+ * exists. */
 static json_t *show(const struct resource *want, const json_t *body,
 		    const struct vm *vm)
 {
@@ -245,7 +248,7 @@ static int image_read(void *arg, const struct resource *want,
 	return ret;
 }
 
-/* Shows the disk to make it from, and the state of a VM that prevents it. */
+/* Shows the disk for the image, and a state of the VM that prevents it. */
 static void image_adapt(struct resource *want, const struct resource *found)
 {
 	const char *disk = json_get_text(found->outputs, "sourceDisk", NULL);
@@ -309,7 +312,7 @@ static int image_create(void *arg, const struct resource *want,
 		json_decref(body);
 		body = NULL;
 	}
-	/* Adopt an image that an earlier try has left. */
+	/* An image that an earlier try has left is adopted. */
 	if (ret == 0 && !body)
 		ret = make(arg, want, &place, err);
 	json_decref(body);
@@ -368,7 +371,8 @@ static void list_one(const char *project, const json_t *body,
 	if (!labels.job_id || kept != (kind == &kind_kept_image))
 		return;
 	labels.job_id = json_get_text(body, "description", labels.job_id);
-	/* On whatever machine its job is; one that is kept has no end. */
+	/* The job may be on any machine, so another one may renew it; a kept
+	 * image never expires. */
 	labels.renewed = true;
 	if (kept)
 		labels.expire_time_ms = INT64_MAX;
@@ -401,7 +405,7 @@ static int list_kind(void *arg, const char *where, const struct kind *kind,
 				   &all, err);
 		free(path);
 	}
-	/* Without access to images, this user made none here. */
+	/* Without access to images this user made none here. */
 	if (ret < 0 && !where && error_is_denied(err))
 		ret = 0;
 	json_array_foreach(all, i, item) list_one(project, item, kind, out);

@@ -24,11 +24,11 @@
 
 /* ---- what there is ------------------------------------------------------- */
 
-/* In one of its zones. */
+/* A node that was searched in its zones. */
 struct found_node {
-	struct tpu_node_place place; /* the first, if it is nowhere */
+	struct tpu_node_place place; /* the first one if the node is nowhere */
 	const char *first_zone;
-	json_t *body; /* NULL: there is none */
+	json_t *body; /* NULL: not found */
 	struct tpu_node node;
 	enum tpu_phase phase;
 };
@@ -48,7 +48,7 @@ static int look_in(struct tpu_ctx *ctx, const struct resource *it,
 	return ret;
 }
 
-/* The first that exists, unlost ones before others. */
+/* Finds the first existing node, preferring those that are not lost. */
 static int look(struct tpu_ctx *ctx, const struct resource *it,
 		struct arena *mem, struct found_node *out, struct error *err)
 {
@@ -157,7 +157,7 @@ int tpu_node_request(void *arg, const struct resource *want,
 	return ret;
 }
 
-/* In all zones where it may be. */
+/* Removes the node in all zones where it may be. */
 static int remove_all(struct tpu_ctx *ctx, const struct resource *it,
 		      struct error *err)
 {
@@ -186,7 +186,7 @@ static int node_create(void *arg, const struct resource *want,
 	struct found_node one;
 	int ret = look(ctx, want, mem, &one, err);
 
-	/* Adopt a node that an earlier try has left, unless it is lost. */
+	/* A node that an earlier try has left is adopted, unless it is lost. */
 	if (ret == 0 && one.body && one.phase == TPU_LOST)
 		ret = remove_all(ctx, want, err);
 	if (ret == 0 && (!one.body || one.phase == TPU_LOST))
@@ -322,7 +322,7 @@ struct tpunode_list {
 	struct arena *mem;
 };
 
-/* Whether there are VMs beside it; who can't see that says yes. */
+/* Whether there are VMs beside the node; assumed if that can't be found out. */
 static bool has_group(struct tpu_ctx *ctx, const char *name,
 		      const struct tpu_node_place *place)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The instance template of the VMs beside a TPU node; and what there is of
- * jobs, which only templates tell. */
+/* The instance template of the VMs beside a TPU node; only templates tell which
+ * jobs exist. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,8 +79,8 @@ static int template_create(void *arg, const struct resource *want,
 	return ret;
 }
 
-/* Lists the templates of jobs; each names the zones where the rest of its job
- * may be. */
+/* Lists the templates of jobs; each names the zones where the other resources
+ * of its job may be. */
 static int list_templates(struct tpu_ctx *ctx, const char *project,
 			  json_t **out, struct error *err)
 {
@@ -184,7 +184,7 @@ int tpu_node_list_by_templates(void *arg, const char *where,
 
 	if (project)
 		ret = list_templates(ctx, project, &all, err);
-	/* Without access to templates, this user made none here. */
+	/* Without access to templates this user made none here. */
 	if (ret < 0 && !where && error_is_denied(err))
 		ret = 0;
 	json_array_foreach(all, i, item)

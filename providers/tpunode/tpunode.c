@@ -35,7 +35,7 @@ static int specify_tasks(const struct job *job,
 	return 0;
 }
 
-/* VMs and the TPU as they may be called before they are there. */
+/* Names the VMs and the TPU as they may be called once they exist. */
 static int foresee(struct run_spec *spec, const struct job *job,
 		   struct arena *mem, struct error *err)
 {
@@ -100,7 +100,7 @@ static void put_request(struct resource *it, json_t *body)
 	json_put(it->request, "body", body);
 }
 
-/* The properties that all of them need to be made and found. */
+/* Returns the properties needed to create or find any of the resources. */
 static json_t *properties_of(const struct job *job,
 			     const struct tpu_node_block *block)
 {
@@ -110,8 +110,8 @@ static json_t *properties_of(const struct job *job,
 	return out;
 }
 
-/* With several zones nobody knows where the TPU can be had before it is
- * there; the group has to be beside it. */
+/* Places the group where the node is: with several zones that is known only
+ * when the node exists. */
 static void follow_node(const struct job *job,
 			const struct tpu_node_block *block,
 			struct resource *group, const struct resource *node,
@@ -304,7 +304,8 @@ static int desire(const struct job *job, const struct provider_env *env,
 		resource_needs(out, template, image);
 	group = add_group(job, block, name, run.slice, out);
 	node = add_node(job, block, name, run.slice, out);
-	/* Without the image it would cost for nothing. */
+	/* Wait for the image, as the node would cost money without being
+	 * used. */
 	if (image)
 		resource_needs(out, node, image);
 	resource_needs(out, group, template);

@@ -13,13 +13,13 @@
 #include "providers/google/tpu/tpu_startup.h"
 
 #define SCOPE "https://www.googleapis.com/auth/cloud-platform"
-/* xla_dist's users had this one (PyTorch/XLA's README, r1.12). */
+/* The image that users of xla_dist had (PyTorch/XLA's README, r1.12). */
 #define IMAGE "projects/ml-images/global/images/family/torch-xla"
 #define MACHINE "n1-standard-16"
-/* AI Platform's jobs could run so long. */
+/* The time limit of AI Platform's jobs. */
 #define RUNNING_MAX_S (7L * 24 * 3600)
 
-/* Items of the template, which outlives none of the others. */
+/* Adds metadata of the template, which is deleted last. */
 static void put_item(json_t *items, const char *key, const char *value)
 {
 	json_t *item = json_object();
@@ -59,7 +59,7 @@ static json_t *metadata_json(const struct job *job,
 	return out;
 }
 
-/* As an API takes it; returns new. */
+/* Returns a new string with the image in the API's form. */
 static char *image_path(const struct tpu_node_block *block, const char *name)
 {
 	const char *image = block->image;
@@ -94,7 +94,7 @@ static json_t *disk_json(const struct tpu_node_block *block, const char *name)
 	return disk;
 }
 
-/* One that exists already.  A template takes its name only. */
+/* Returns an existing disk for the template, which takes only its name. */
 static json_t *data_disk_json(const char *name)
 {
 	bool only_read = text_ends(name, ":ro");
@@ -207,7 +207,7 @@ json_t *tpu_node_group(const struct job *job, const char *name, unsigned hosts)
 	json_t *body = json_object();
 
 	json_put_text(body, "name", name);
-	/* Four characters of its own come behind it. */
+	/* The service appends four characters to the name of each VM. */
 	json_put_text(body, "baseInstanceName", name);
 	json_put_text(body, "description", job->job_id);
 	json_put_int(body, "targetSize", hosts);
@@ -283,8 +283,8 @@ static void add_paths(struct buf *out, enum google_service service,
 	}
 }
 
-/* The script by which a VM deletes unused resources, wherever they may be:
- * itself and its like last. */
+/* Returns the script by which a VM deletes unused resources in all zones,
+ * itself and its group last. */
 static char *removals(const char *name, const struct tpu_places *places)
 {
 	struct buf out = { 0 };

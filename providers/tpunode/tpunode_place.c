@@ -64,7 +64,8 @@ void tpu_node_adapt(struct resource *want, const struct resource *found)
 	if (!want->request)
 		return;
 	json_put_text(want->properties, "project", place.project);
-	/* Wherever it was found: all of them are tried again one day. */
+	/* The plan shows the first zone wherever the node was found, as all of
+	 * them are tried when it is created again. */
 	if (!placeholder_any(json_object_get(want->properties, "zone")))
 		json_put_text(want->properties, "zone",
 			      json_get_text(found->outputs, "firstZone", ""));

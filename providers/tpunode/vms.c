@@ -16,7 +16,7 @@ bool tpu_node_place_at(const struct resource *it,
 		       const struct tpu_places *places, size_t i,
 		       struct tpu_node_place *out)
 {
-	/* Templates and images are everywhere. */
+	/* Templates and images are global. */
 	bool zonal = it->kind == &kind_instance_group;
 	size_t count = zonal ? places->count : 1;
 

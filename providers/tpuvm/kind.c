@@ -18,12 +18,13 @@
 #include "providers/tpuvm/tpuvm.h"
 
 #define POLL_MS 2000
-/* The lease is renewed when a quarter of it is over. */
+/* The lease is renewed after a quarter of its time. */
 #define RENEWALS 4
 
 /* ---- reading ------------------------------------------------------------ */
 
-/* How ssh gets to a VM: `through`, if it is not NULL, or to its address. */
+/* Returns how ssh reaches a VM: `through` the proxy, or if that is NULL by the
+ * VM's address. */
 static json_t *host_json(const struct tpu_endpoint *vm,
 			 const struct iap_target *through, const char *user)
 {
@@ -45,8 +46,8 @@ static bool is_through_iap(const struct resource *it)
 	return json_is_true(json_object_get(it->properties, "iap"));
 }
 
-/* Where ssh reaches the VMs, slice after slice, and what they are called.  1:
- * nobody knows yet how to. */
+/* Sets where ssh reaches the VMs, slice after slice, and their names; returns 1
+ * if that is not known yet. */
 static int put_hosts(struct tpu_ctx *ctx, const struct tpu_vm_state *state,
 		     const struct resource *it, const char *project,
 		     struct arena *mem, json_t *outputs, struct error *err)
@@ -109,7 +110,7 @@ static int node_read(void *arg, const struct resource *want,
 	found->exists = state.zone;
 	if (!found->exists)
 		goto out;
-	/* A place in a queue is what it will be. */
+	/* A queued node has the properties of the node that it will be. */
 	found->properties =
 		tpu_vm_found(state.worst ? state.worst->body
 					 : tpu_vm_queued_node(state.queue),
@@ -137,7 +138,7 @@ out:
 	return ret;
 }
 
-/* Where it is, or will be if it can be had there. */
+/* Sets where the node is, or will be if there is capacity. */
 static void node_adapt(struct resource *want, const struct resource *found)
 {
 	const char *project = json_get_text(found->outputs, "project", "");
@@ -148,7 +149,8 @@ static void node_adapt(struct resource *want, const struct resource *found)
 	if (!url)
 		return;
 	json_put_text(want->properties, "project", project);
-	/* Wherever it was found: all of them are tried again one day. */
+	/* The plan shows the first zone wherever the node was found, as all of
+	 * them are tried when it is created again. */
 	json_put_text(want->properties, "zone",
 		      json_get_text(found->outputs, "firstZone", ""));
 	endpoint_add(SERVICE_TPU, NULL, &path);
@@ -169,7 +171,7 @@ static int node_create(void *arg, const struct resource *want,
 	char why[256];
 	int ret = tpu_vm_look(ctx, want, mem, &state, err);
 
-	/* Adopt a node that an earlier try has left, unless it is lost. */
+	/* A node that an earlier try has left is adopted, unless it is lost. */
 	if (ret == 0 && state.zone && tpu_vm_is_lost(&state, why, sizeof(why)))
 		ret = tpu_vm_remove(ctx, want, err);
 	else if (ret == 0 && state.zone)
@@ -191,7 +193,8 @@ static int node_delete(void *arg, const struct resource *have,
 	return tpu_vm_remove(ctx, have, err);
 }
 
-/* "CREATING", "READY, TIMEOUT: the TPU does not answer" */
+/* Writes the state: "CREATING", or "READY, TIMEOUT: the TPU does not
+ * answer". */
 static void describe_wait(const struct tpu_vm_state *state, struct error *err)
 {
 	const struct tpu_node *node = state->worst ? &state->worst->node : NULL;
@@ -200,7 +203,7 @@ static void describe_wait(const struct tpu_vm_state *state, struct error *err)
 	const char *created = json_get_text(state->queue, "createTime", NULL);
 	char since[64] = "";
 
-	/* To the second: "2026-11-27T10:03:21Z". */
+	/* The time is cut to seconds: "2026-11-27T10:03:21Z". */
 	if (created)
 		snprintf(since, sizeof(since), " since %.19sZ", created);
 	if (!node)
@@ -218,7 +221,8 @@ static void describe_wait(const struct tpu_vm_state *state, struct error *err)
 			  state->zone);
 }
 
-/* While it stands in the queue that is no wonder. */
+/* Checks the time limit, which does not apply while the node is in the
+ * queue. */
 static int check_time(struct tpu_ctx *ctx, const struct resource *have,
 		      const struct tpu_vm_state *state, struct error *err)
 {
@@ -238,7 +242,8 @@ static int check_time(struct tpu_ctx *ctx, const struct resource *have,
 			       limit, state->worst->node.state);
 }
 
-/* Can be reached, too: 0, or 1 while that is not known. */
+/* Looks whether the VMs can be reached; returns 0, or 1 if that is not known
+ * yet. */
 static int look_at_names(struct tpu_ctx *ctx, const struct resource *have,
 			 const struct tpu_vm_state *state, struct error *err)
 {
@@ -251,7 +256,7 @@ static int look_at_names(struct tpu_ctx *ctx, const struct resource *have,
 	return ret;
 }
 
-/* The queue of that zone has given it up: the next one is asked. */
+/* Tries the next zone after the queue of this zone has given up. */
 static int ask_next_zone(struct tpu_ctx *ctx, const struct resource *have,
 			 const struct tpu_vm_state *state, struct error *why,
 			 struct error *err)
@@ -363,12 +368,12 @@ static int node_renew(void *arg, const struct resource *have, struct error *err)
 struct tpuvm_list {
 	struct listing *out;
 	struct arena *mem;
-	const char **seen; /* paths in it */
+	const char **seen; /* paths in the listing so far */
 	size_t count;
 };
 
-/* `path` is that of the resource that was requested: of several slices they all
- * have one. */
+/* Adds a node.  `path` is that of the requested resource, which several slices
+ * share. */
 static void add_one(struct tpuvm_list *list, const char *path,
 		    const json_t *node, const char *created, bool waits)
 {
@@ -386,12 +391,12 @@ static void add_one(struct tpuvm_list *list, const char *path,
 			return;
 	list->seen = mem_grow(list->seen, list->count + 1, sizeof(*list->seen));
 	list->seen[list->count++] = arena_strdup(list->mem, path);
-	/* As it was written, if that is told. */
+	/* The metadata has the job's id in its original form. */
 	labels.job_id = json_get_text(metadata, "jobrun-job", labels.job_id);
 	labels.set = json_get_text(metadata, "jobrun-applyset", NULL);
 	labels.renewed = true;
 	labels.waits = waits;
-	/* Nobody can renew it before there is a node. */
+	/* Nobody can renew a lease before there is a node. */
 	if (waits)
 		labels.expire_time_ms = 0;
 	listing_add(list->out,
@@ -413,7 +418,7 @@ static void add_node(void *arg, const json_t *node)
 		json_get_text(node, "createTime", ""), false);
 }
 
-/* One whose nodes are there was seen with them. */
+/* Adds a queued resource; one with nodes was added with them. */
 static void add_queued(void *arg, const json_t *queue)
 {
 	add_one(arg, json_get_text(queue, "name", ""),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A TPU VM: what its metadata server says (torch_xla/_internal/tpu.py,
+ * A TPU VM, as its metadata server describes it (torch_xla/_internal/tpu.py,
  * jax/_src/clusters/cloud_tpu_cluster.py).  Each host of the slice has one
  * task.
  */
@@ -32,7 +32,7 @@ static bool detects(const struct surroundings *at)
 	if (!at->metadata || !at->has_metadata || !at->has_metadata(at->arg))
 		return false;
 	mem = arena_new();
-	/* Other machines of Google's have none of these. */
+	/* Other machines of Google's lack this attribute. */
 	found = get(at, ATTRIBUTE("accelerator-type"), mem, &type, &ignored) ==
 			0 &&
 		type;
@@ -40,7 +40,8 @@ static bool detects(const struct surroundings *at)
 	return found;
 }
 
-/* The value of a line "KEY: 'value'" of tpu-env; NULL if there is none. */
+/* Returns the value of a line "KEY: 'value'" of tpu-env; NULL if there is
+ * none. */
 static const char *tpu_env(const char *text, const char *key, struct arena *mem)
 {
 	size_t len = strlen(key);
@@ -57,7 +58,7 @@ static const char *tpu_env(const char *text, const char *key, struct arena *mem)
 	return NULL;
 }
 
-/* "NAME:UID:IP,…" in the order of the workers. */
+/* Reads "NAME:UID:IP,…", in the order of the workers. */
 static int read_hosts(const char *text, struct arena *mem, const char ***hosts,
 		      size_t *count, struct error *err)
 {
@@ -79,7 +80,8 @@ static int read_hosts(const char *text, struct arena *mem, const char ***hosts,
 		size_t len;
 
 		end = p + strcspn(p, ",");
-		/* The rest after two: an IPv6 address has colons itself. */
+		/* The address is the rest after two colons, as an IPv6 address
+		 * has colons itself. */
 		for (; ip < end && fields < 2; ip++)
 			fields += *ip == ':';
 		len = strcspn(ip, ", \r\n");
@@ -129,7 +131,7 @@ static void set_tpu(const struct surroundings *at, const char *type,
 		bounds = tpu_env(env, "HOST_BOUNDS", mem);
 	topology_set_slice(out, at->catalogue, type, mem);
 	out->tpu_kind = TPU_VM;
-	/* The machine knows better than the catalogue. */
+	/* The machine's own data take precedence over the catalogue. */
 	if (bounds)
 		out->tpu_bounds = bounds;
 	for (i = 0; i < count; i++)

@@ -88,12 +88,13 @@ const json_t *tpu_vm_labels(const struct tpu_vm_state *state)
 
 static bool is_queued(const struct resource *it)
 {
-	/* A node found by its labels may or may not be queued. */
+	/* A node found by its labels may be queued or not. */
 	return !it->request ||
 	       strstr(json_get_text(it->request, "url", ""), "queuedResources");
 }
 
-/* As the queue has it, or as it is wanted. */
+/* Returns the number of slices in the queue's request, or else the desired
+ * number. */
 static size_t count_slices(const struct resource *it, const json_t *queue)
 {
 	const json_t *tpu = json_object_get(queue, "tpu");
@@ -210,7 +211,7 @@ bool tpu_vm_is_lost(const struct tpu_vm_state *state, char *why, size_t size)
 		snprintf(why, size, "%s", state->worst->node.state);
 		return true;
 	}
-	/* The queue is done with it, and will not make another. */
+	/* The queued request is done and will create no other slices. */
 	if (state->count > 1 && !strcmp(queued, "ACTIVE") &&
 	    state->there < state->count) {
 		snprintf(why, size, "%zu of %zu slices are gone",
@@ -220,7 +221,7 @@ bool tpu_vm_is_lost(const struct tpu_vm_state *state, char *why, size_t size)
 	return false;
 }
 
-/* google.rpc.Code, DEADLINE_EXCEEDED: validFor is over. */
+/* DEADLINE_EXCEEDED of google.rpc.Code: the time of validFor is over. */
 #define CODE_TOO_LATE 4
 
 bool tpu_vm_is_refused(const struct tpu_vm_state *state, struct error *err)

@@ -29,8 +29,9 @@ static long slices(const struct job *job)
 		       : 1;
 }
 
-/* As xla_dist did it on each VM (pytorch/xla r1.13, torch_xla/distributed/
- * xla_dist.py and core/xrt_run_server.py). */
+/* Sets the command that starts a server on each VM, as xla_dist did
+ * (pytorch/xla r1.13, torch_xla/distributed/xla_dist.py and
+ * core/xrt_run_server.py). */
 static void put_server(enum xrt_server how, struct arena *mem,
 		       struct run_spec *out)
 {
@@ -66,7 +67,7 @@ static int specify_tasks(const struct job *job,
 	return 0;
 }
 
-/* The VMs as they may be called before they are there. */
+/* Names the VMs as they may be called once they exist. */
 static int foresee(struct run_spec *spec, const struct job *job,
 		   struct arena *mem, struct error *err)
 {
@@ -214,7 +215,7 @@ static int desire(const struct job *job, const struct provider_env *env,
 		resources_miss(out, "the Cloud TPU API has no %s",
 			       run.tpu->type);
 	node = add_node(job, block, run.tpu, run.slice, out);
-	/* The API's limit is 63. */
+	/* The API allows 63 characters. */
 	if (block->slices > 1 && strlen(node->name) > TPU_NAME_MAX - 5)
 		resources_miss(out,
 			       "the jobId is too long: its slices are "

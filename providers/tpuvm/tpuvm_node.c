@@ -15,7 +15,7 @@
 #include "providers/google/tpu/tpu_places.h"
 #include "providers/google/tpu/tpu_startup.h"
 
-/* AI Platform's jobs could run so long. */
+/* The time limit of AI Platform's jobs. */
 #define RUNNING_MAX_S (7L * 24 * 3600)
 #define SCOPE "https://www.googleapis.com/auth/cloud-platform"
 
@@ -119,7 +119,7 @@ static void put_scheduling(json_t *body, const struct tpu_vm_block *block)
 {
 	json_t *out = json_object();
 
-	/* For a queued node, the queued resource says so. */
+	/* If the node is queued, the queued resource has this instead. */
 	if (block->spot && !tpu_vm_is_queued(block))
 		json_put(out, "spot", json_true());
 	if (block->preemptible)
@@ -203,7 +203,7 @@ json_t *tpu_vm_queue_body(const char *name, const struct tpu_vm_block *block,
 	return out;
 }
 
-/* The one spec of a queued resource, or NULL. */
+/* Returns the only node spec of a queued resource, or NULL. */
 static json_t *spec_of(const json_t *body)
 {
 	return json_array_get(
@@ -240,7 +240,7 @@ static void copy_flag(json_t *out, const char *key, const json_t *from)
 		json_put(out, key, json_true());
 }
 
-/* As a node has it and as it is asked for. */
+/* Returns the properties that existing nodes and requests have in common. */
 static json_t *describe(const json_t *node)
 {
 	const json_t *network = json_object_get(node, "networkConfig");
@@ -310,8 +310,8 @@ json_t *tpu_vm_queued_node(const json_t *queue)
 	return json_object_get(spec_of(queue), "node");
 }
 
-/* One that is wanted by its name alone is in the node's own project and
- * zone. */
+/* Shortens the paths of disks in the node's project and zone that the file
+ * names without a path. */
 static void shorten_disks(json_t *found, const json_t *wanted)
 {
 	json_t *disk;
@@ -341,7 +341,8 @@ json_t *tpu_vm_found(const json_t *node, const json_t *wanted)
 	json_object_foreach((json_t *)wanted, key, value)
 	{
 		own = json_object_get(all, key);
-		/* The field says how to make it, not its state. */
+		/* This field says how to create the node, and is not part of
+		 * its state. */
 		json_object_set(out, key, own ? own : value);
 	}
 	json_decref(all);
@@ -360,7 +361,7 @@ void tpu_vm_expire(json_t *labels, const json_t *properties, int64_t now_ms)
 	google_labels_expire(labels, now_ms / 1000 + lease_s);
 }
 
-/* "disk-1" is one in the project and zone of the node. */
+/* Completes a name such as "disk-1" with the project and zone of the node. */
 static void complete_disks(json_t *disks, const struct tpu_vm_making *making)
 {
 	json_t *disk;
@@ -407,7 +408,7 @@ json_t *tpu_vm_body_complete(const struct resource *want,
 	tpu_vm_expire(json_object_get(node, "labels"), want->properties,
 		      making->now_ms);
 	endpoint_add(SERVICE_TPU, NULL, &url);
-	/* Each of several slices puts its own name behind it. */
+	/* Each of several slices appends its own name. */
 	if (json_object_get(spec, "multisliceParams"))
 		buf_printf(&url, "v2/projects/%s/locations/%s/nodes/",
 			   making->project, making->zone);

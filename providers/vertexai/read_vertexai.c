@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vertex AI: CLUSTER_SPEC, where tasks are of worker pools
+ * Vertex AI: CLUSTER_SPEC, in which tasks belong to worker pools
  * (cloud.google.com/vertex-ai/docs/training/distributed-training, "Cluster
  * description format").
  */
@@ -14,11 +14,12 @@ static bool detects(const struct surroundings *at)
 {
 	const char *text = surroundings_get(at, "CLUSTER_SPEC");
 
-	/* AI Platform's has other keys; there TF_CONFIG says the same. */
+	/* AI Platform's CLUSTER_SPEC has other keys; there TF_CONFIG says the
+	 * same. */
 	return text && strstr(text, "\"workerpool0\"");
 }
 
-/* Pools are roles by their positions. */
+/* Returns the role of a worker pool, which is given by its position. */
 static int pool_type(const char *key, enum task_type *out)
 {
 	static const enum task_type types[] = { TASK_MASTER, TASK_WORKER,

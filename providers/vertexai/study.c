@@ -7,7 +7,7 @@
 #include "core/base/json.h"
 #include "providers/google/managed/managed.h"
 
-/* int64 fields of the API are texts. */
+/* Returns a number as a string, as the API has int64 fields. */
 static json_t *int64_text(const json_t *number)
 {
 	return json_sprintf("%lld", (long long)json_number_value(number));
@@ -54,7 +54,7 @@ static json_t *parameter(const json_t *from)
 	else if (!strcmp(type, "DISCRETE"))
 		put_values(json_object_get(from, "discreteValues"),
 			   "discreteValueSpec", out);
-	/* NONE is how AI Platform called the unspecified one. */
+	/* NONE is AI Platform's name for the unspecified scale. */
 	if (strcmp(scale, "NONE") != 0)
 		json_put_text(out, "scaleType", scale);
 	return out;
@@ -86,8 +86,8 @@ static json_t *study(const json_t *from)
 	if (!strcmp(algorithm, "GRID_SEARCH") ||
 	    !strcmp(algorithm, "RANDOM_SEARCH"))
 		json_put_text(out, "algorithm", algorithm);
-	/* AI Platform did not say by which rule it stopped trials; the median
-	 * rule asks for nothing but the metric itself. */
+	/* AI Platform did not say by which rule it stopped trials early; the
+	 * median rule needs only the metric itself. */
 	if (json_is_true(json_object_get(from, "enableTrialEarlyStopping")))
 		json_put(out, "medianAutomatedStoppingSpec",
 			 json_pack("{s:b}", "useElapsedDuration", 0));
@@ -127,7 +127,7 @@ static enum run_state trial_state(const char *name)
 	return RUN_QUEUED;
 }
 
-/* {"lr": "0.01"}: values are numbers or texts there. */
+/* Returns {"lr": "0.01"}; the service gives values as numbers or strings. */
 static const char *trial_parameters(const json_t *list, struct arena *mem)
 {
 	json_t *all = json_object();
@@ -166,7 +166,7 @@ void study_read_trial(const json_t *trial, struct arena *mem,
 	out->state = trial_state(json_get_text(trial, "state", ""));
 	out->parameters =
 		trial_parameters(json_object_get(trial, "parameters"), mem);
-	/* While it runs: the newest. */
+	/* A running trial has no final measurement, so take the newest. */
 	if (!measured && json_array_size(all))
 		measured = json_array_get(all, json_array_size(all) - 1);
 	metric = json_array_get(json_object_get(measured, "metrics"), 0);

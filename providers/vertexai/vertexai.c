@@ -43,7 +43,7 @@ static const char *collection(const struct job *job)
 				       "hyperparameters")];
 }
 
-/* JobState, without its "JOB_STATE_". */
+/* Converts a JobState without its prefix "JOB_STATE_". */
 static enum run_state state_of(const char *name)
 {
 	static const struct {
@@ -64,7 +64,7 @@ static enum run_state state_of(const char *name)
 	for (i = 0; i < COUNT(states); i++)
 		if (!strcmp(states[i].name, name))
 			return states[i].state;
-	/* An unspecified state is not an end. */
+	/* An unspecified state does not mean that the job has ended. */
 	return run_state_parse(name, &out) == 0 ? out : RUN_QUEUED;
 }
 
@@ -91,7 +91,7 @@ static const json_t *trials(const json_t *body)
 	return json_object_get(body, "trials");
 }
 
-/* The properties that tell one custom job from another: not its name, states
+/* Returns the properties that distinguish custom jobs: not their names, states
  * and labels. */
 static json_t *properties(const json_t *body)
 {
@@ -178,7 +178,7 @@ static void note_left_out(const struct vertex_job *translated,
 	}
 }
 
-/* The body, and what is uploaded before it. */
+/* Makes the body, and adds the uploads that must precede it. */
 static int translate(const struct job *job, const struct catalogue *catalogue,
 		     struct resources *out, struct vertex_job *made,
 		     struct error *err)
@@ -211,7 +211,7 @@ static int desire(const struct job *job, const struct provider_env *env,
 	return 0;
 }
 
-/* The body alone: what has no place in it is said beside it. */
+/* Writes only the body; fields without a place in it are noted beside it. */
 static int render(const struct job *job, const struct render_env *env,
 		  struct buf *out, struct error *err)
 {

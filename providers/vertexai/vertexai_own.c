@@ -49,8 +49,7 @@ void block_put_pool(const struct vertex_ai_block *block, json_t *out)
 		json_put(out, "nfsMounts", nfs_mounts(&block->nfs_mounts));
 }
 
-/* Fields of Vertex AI's own block, and where they stand in a job's
- * specification; "scheduling." is below that. */
+/* The fields of Vertex AI's block and their places in a job's specification. */
 static const struct {
 	const char *field, *path;
 } own[] = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What jobrun sets itself in a CustomJob, and the field that says it. */
+/* The fields of a CustomJob that jobrun sets itself, and the job's fields for
+ * them. */
 #include "providers/vertexai/vertexai_types.h"
 
 #define POOL "jobSpec.workerPoolSpecs[#]."

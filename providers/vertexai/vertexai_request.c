@@ -8,8 +8,9 @@
 
 #define FIELDS_MAX 24
 
-/* A message of the API: its fields, with their own message behind ":", which
- * those of a list have, too.  (Discovery document of aiplatform v1, 2026-10.) */
+/* The messages of the API: their fields, each followed by ":" and its own
+ * message if it has one, also for lists.  (Discovery document of aiplatform v1,
+ * 2026-10.) */
 static const struct {
 	const char *name;
 	const char *fields[FIELDS_MAX];

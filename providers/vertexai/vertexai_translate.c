@@ -37,7 +37,7 @@ static void leave_out(struct vertex_translation *t, bool needed,
 
 	size_t i;
 
-	/* Pools share most of their fields. */
+	/* Pools share most of their fields, so report each path once. */
 	for (i = 0; i < out->left_count; i++)
 		if (!strcmp(out->left[i].path, path))
 			return;
@@ -49,7 +49,7 @@ static void leave_out(struct vertex_translation *t, bool needed,
 		};
 }
 
-/* For the reason that explain gives, too. */
+/* Notes a missing field with the reason that `explain` gives, too. */
 static void leave(struct vertex_translation *t, const char *path)
 {
 	bool impossible;
@@ -86,7 +86,8 @@ static json_t *variables(const struct vertex_translation *t)
 	return out;
 }
 
-/* AI Platform passed it behind the job's own arguments, to containers too. */
+/* Adds --job-dir after the job's own arguments, as AI Platform did, also for
+ * containers. */
 static json_t *with_job_dir(const struct vertex_translation *t, json_t *args)
 {
 	if (t->input->job_dir)
@@ -97,7 +98,8 @@ static json_t *with_job_dir(const struct vertex_translation *t, json_t *args)
 
 /* ---- machines ---------------------------------------------------------- */
 
-/* "{chips}" in a name stands for the chips of one host. */
+/* Returns the machine type; "{chips}" in it stands for the chips of one
+ * host. */
 static const char *vertex_machine(struct vertex_translation *t,
 				  const struct machine_group *group)
 {
@@ -168,7 +170,8 @@ static enum device_kind device_of(const struct machine_group *group)
 
 /* ---- programs ---------------------------------------------------------- */
 
-/* The three repositories hold the same images: the nearest is the fastest. */
+/* Returns the repository of images for a region.  All three hold the same
+ * images, and the nearest is the fastest. */
 static const char *registry(const char *region)
 {
 	if (region &&
@@ -291,7 +294,7 @@ static json_t *pool(struct vertex_translation *t,
 	json_t *out = json_object();
 	json_t *disk = disk_spec(group);
 
-	/* The TPU's own program, or that of the master it was driven by. */
+	/* A TPU without its own image runs that of the master. */
 	if (!image)
 		image = t->input->master_config.image_uri;
 	json_put(out, "machineSpec",
@@ -310,9 +313,9 @@ static json_t *pool(struct vertex_translation *t,
 }
 
 /*
- * In the order master, workers, parameter servers, evaluators; those without
- * machines in between are empty.  Beside a TPU there is no master: the
- * program runs on the TPU's own host.
+ * Returns the pools in the order master, workers, parameter servers,
+ * evaluators; pools in between without machines are empty.  Beside a TPU there
+ * is no master: the program runs on the TPU's own host.
  */
 static json_t *pools(struct vertex_translation *t)
 {
@@ -430,7 +433,7 @@ static json_t *job_spec(struct vertex_translation *t)
 	return out;
 }
 
-/* Checks fields of the job as a whole that have no counterpart. */
+/* Reports fields of the whole job that have no counterpart. */
 static void look_at_the_rest(struct vertex_translation *t)
 {
 	const struct jobrun_block *jobrun = &t->job->jobrun;
@@ -464,7 +467,8 @@ static void look_at_the_rest(struct vertex_translation *t)
 		leave(t, "jobrun.secrets");
 }
 
-/* What the file adds; to the job of each trial, too.  Takes `spec`. */
+/* Returns `spec` (taken) merged with what the file adds, also for the job of
+ * each trial. */
 static json_t *with_more(const struct vertex_translation *t, json_t *spec)
 {
 	const struct vertex_ai_block *block = job_block(t->job, "vertex-ai");
@@ -478,7 +482,7 @@ static json_t *with_more(const struct vertex_translation *t, json_t *spec)
 	return out;
 }
 
-/* The job's own words for the request, over all that was said. */
+/* Returns the request with the file's own `request` merged over it. */
 static json_t *with_request(const struct vertex_translation *t, json_t *body)
 {
 	json_t *over = t->block && t->block->request

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a CustomJob may hold: the discovery document of aiplatform v1, revision
- * 20261022, without what the service sets.  core/job/body.h says how rows read.
+ * The fields that a CustomJob may have: the discovery document of aiplatform
+ * v1, revision 20261022, without those that the service sets.  core/job/body.h
+ * explains the rows.
  */
 #include "providers/vertexai/vertexai_types.h"
 

@@ -16,7 +16,8 @@ static bool consists_of(const char *text, const char *letters)
 	return *text && !text[strspn(text, letters)];
 }
 
-/* All entries begin with their names. */
+/* Finds entries with the same name, which is the first member of every
+ * entry. */
 static int check_twins(const void *items, size_t count, size_t size,
 		       const char *list, struct error *err)
 {

@@ -17,21 +17,22 @@
 #define FILE_SIZE_MAX (1 << 20)
 #define FILES_MAX 64
 
-/* One file over those before.  They stay for the life of the process. */
+/* A catalogue file over the files before it.  Layers live as long as the
+ * process. */
 struct layer {
 	struct catalogue both;
-	struct catalogue *user; /* its texts are in both */
+	struct catalogue *user; /* its strings are in `both` */
 	char *origin;
 	struct layer *under;
 };
 
-/* Written once, by load(). */
+/* These are written once, by load(). */
 static const struct catalogue *the_catalogue;
 static struct layer *layers;
 static struct error why;
-static char *beside; /* by catalogue_beside(), before */
+static char *beside; /* set by catalogue_beside() before that */
 
-/* One list after the other. */
+/* Returns the first list followed by the second. */
 static const void *joined(const void *first, size_t first_count,
 			  const void *second, size_t second_count, size_t size,
 			  size_t *count)
@@ -47,7 +48,7 @@ static const void *joined(const void *first, size_t first_count,
 	return out;
 }
 
-/* `user` before `under`: the first of a name holds. */
+/* Joins `user` before `under`, as the first entry with a name is used. */
 static void join(const struct catalogue *user, const struct catalogue *under,
 		 struct catalogue *both)
 {
@@ -79,14 +80,15 @@ static void join(const struct catalogue *user, const struct catalogue *under,
 		joined(user->containers, user->container_count,
 		       under->containers, under->container_count,
 		       sizeof(*under->containers), &both->container_count);
-	/* They add up, so that those of two files are not joined. */
+	/* The rows for nodes add up, so those of two files must not be
+	 * joined. */
 	both->nodes = user->node_count ? user->nodes : under->nodes;
 	both->node_count =
 		user->node_count ? user->node_count : under->node_count;
 	both->prices = user->prices.currency ? user->prices : under->prices;
 }
 
-/* Says of each row which file it is from. */
+/* Sets the origin of each entry to the file. */
 static void sign(struct catalogue *user, const char *origin)
 {
 	size_t i;
@@ -132,7 +134,7 @@ static int is_yaml(const struct dirent *entry)
 	return entry->d_name[0] != '.' && text_ends(entry->d_name, ".yaml");
 }
 
-/* A user's own, for all that he does. */
+/* Adds the user's own files, used for all jobs. */
 static int add_own(struct error *err)
 {
 	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -161,7 +163,7 @@ static int add_own(struct error *err)
 	return ret;
 }
 
-/* The repository's: a file of it, not a link to somewhere else. */
+/* Adds the repository's file, unless it is a link out of the repository. */
 static int add_shared(struct error *err)
 {
 	struct repository repository;

@@ -17,7 +17,7 @@ struct box {
 	unsigned x, y, z; /* in cubes, ascending */
 };
 
-/* The shape of so many cubes with the shortest longest side. */
+/* Finds the shape of a number of cubes whose longest side is shortest. */
 static bool find_shape(unsigned cubes, struct box *out)
 {
 	unsigned x, y, z, least = SIDE_MAX + 1;
@@ -25,7 +25,8 @@ static bool find_shape(unsigned cubes, struct box *out)
 	for (x = 1; x * x * x <= cubes; x++) {
 		for (y = x; cubes % x == 0 && x * y * y <= cubes; y++) {
 			z = cubes / x / y;
-			/* The last with this side is the one with the longest others. */
+			/* The last shape with this side has the longest other
+			 * sides. */
 			if (x * y * z != cubes || z > least || z > SIDE_MAX)
 				continue;
 			*out = (struct box){ x, y, z };

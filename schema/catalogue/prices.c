@@ -58,7 +58,7 @@ static int by_what(const void *a, const void *b)
 	return cmp ? cmp : strcmp(here ? here : "", there ? there : "");
 }
 
-/* Two prices of one thing: which is meant? */
+/* Two prices for the same thing are an error. */
 static int check_twins(const struct price_list *list, struct error *err)
 {
 	const struct price **all =

@@ -8,8 +8,8 @@
 
 #include "core/base/alloc.h"
 
-/* libcyaml says what is wrong, and then where, from the inside out: the first
- * of both is kept. */
+/* Keeps the first error and the first position that libcyaml logs: it logs
+ * positions from the inside out. */
 __attribute__((format(printf, 3, 0))) static void
 keep(cyaml_log_t level, void *ctx, const char *format, va_list args)
 {

@@ -47,7 +47,7 @@ static void put_values(const struct field *field, struct buf *out)
 				   *value);
 }
 
-/* "whole number, 0 to 1000, also in quotes" */
+/* Writes the type, such as "whole number, 0 to 1000, also in quotes". */
 static void put_type(const struct field *field, bool values, struct buf *out)
 {
 	char type[OUTLINE_TYPE_SIZE], range[OUTLINE_TYPE_SIZE];
@@ -68,14 +68,15 @@ static void put_type(const struct field *field, bool values, struct buf *out)
 		buf_puts(out, ", set by the service: no effect in a file");
 }
 
-/* What the form of the text has to be, in the words of its own check. */
+/* Writes the required form of the text in the words of its own check, if there
+ * is one; returns whether it did. */
 static bool put_form(const struct field *field, struct buf *out)
 {
 	struct error err = { 0 };
 
 	if (!field->check || field->check("\x01", &err) == 0)
 		return false;
-	/* Others say what is wrong, not what is right. */
+	/* Other checks say what is wrong instead of what is right. */
 	if (!text_starts(err.text, "must") && !text_starts(err.text, "may"))
 		return false;
 	buf_puts(out, err.text);
@@ -118,7 +119,8 @@ static bool explain_rule_touches(const struct rule *rule, const char *path)
 	for (field = rule->fields; field && *field; field++) {
 		if (is_below(path, *field))
 			return true;
-		/* All rules touch trainingInput: that says nothing. */
+		/* Every rule touches trainingInput itself, so only fields below
+		 * it count. */
 		if (strchr(path, '.') && is_below(*field, path))
 			return true;
 	}

@@ -8,7 +8,7 @@
 #include "schema/problem/problem.h"
 #include "schema/rules/rules.h"
 
-/* {"count": 4, "type": "n1-highcpu-8"}, or null for none. */
+/* Writes {"count": 4, "type": "n1-highcpu-8"}, or null if there are none. */
 static void put_counted(json_t *row, const char *key, unsigned count,
 			const char *type)
 {
@@ -22,7 +22,8 @@ static void put_counted(json_t *row, const char *key, unsigned count,
 	json_put(row, key, value);
 }
 
-/* Where a row is from, and up to when that was kept. */
+/* Writes the source of a row, and the date until which the source was
+ * current. */
 static void put_origin(json_t *row, const char *source, const char *origin)
 {
 	json_put_text(row, "source", source);
@@ -80,7 +81,8 @@ static json_t *machine_types(const struct outline *all,
 	return rows;
 }
 
-/* A row for each set of machines: [{"machines": [...], "counts": [...]}] */
+/* Returns a row for each set of machines: [{"machines": [...], "counts":
+ * [...]}] */
 static json_t *accelerators(const struct outline *all,
 			    const struct catalogue *catalogue)
 {
@@ -153,7 +155,7 @@ static json_t *regions(const struct outline *all,
 	return rows;
 }
 
-/* {"zone": "us-central1-a", "tpus": ["TPU_V5P"], ...} */
+/* Adds a row {"zone": "us-central1-a", "tpus": ["TPU_V5P"], ...}. */
 static void put_zone(json_t *rows, const struct catalogue *catalogue,
 		     const char *name, const char *source, const char *origin)
 {
@@ -178,7 +180,7 @@ static void put_zone(json_t *rows, const struct catalogue *catalogue,
 	json_array_append_new(rows, row);
 }
 
-/* The zones of regions, and others in which there are TPUs. */
+/* Returns the zones of regions, and other zones that have TPUs. */
 static json_t *zones(const struct outline *all,
 		     const struct catalogue *catalogue)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fields as a part of a manual page, in man(7)'s macros. */
+/* Writes the fields as a part of a manual page, in man(7)'s macros. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "schema/describe/explain.h"
 #include "schema/tables/tables.h"
 
-/* Text of ours: a backslash, a hyphen, a dot or a quote that starts a line. */
+/* Writes text with backslashes, hyphens and a leading dot or quote escaped. */
 static void put_roff(const char *text, size_t len, struct buf *out)
 {
 	size_t i;
@@ -70,7 +70,7 @@ static void put_field(const struct field *field, struct buf *out)
 		put_values(field, out);
 }
 
-/* Messages that stand there already, and where. */
+/* The messages that were written already, and their paths. */
 struct seen {
 	struct {
 		const struct message *message;
@@ -79,7 +79,8 @@ struct seen {
 	size_t count;
 };
 
-/* The path of the first one of its kind, or NULL: then it is this one. */
+/* Returns the path of the first field with this message; NULL if this is the
+ * first. */
 static const char *first_of(struct seen *seen, const struct message *message,
 			    const char *path)
 {

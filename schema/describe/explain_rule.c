@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a kind of problem is, why, and how it looks. */
+/* Explains one kind of problem: what it is, why, and an example. */
 #include "schema/describe/explain_rule.h"
 
 #include <string.h>

@@ -15,15 +15,15 @@
 	"^(true|True|TRUE|false|False|FALSE|yes|Yes|YES|no|No|NO|on|On|ON|"    \
 	"off|"                                                                 \
 	"Off|OFF)$"
-/* What the loader takes where nothing says how long it may be. */
+/* The form of durations in fields without a form of their own; it sets no
+ * limits. */
 #define DURATION_PATTERN                                                       \
 	"^(?=[0-9])([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+(\\.[0-9]+)?s|[0-9]+)" \
 	"?$"
 
 /*
- * What holds between the fields of one message and a JSON Schema can say.
- * The rules of rules.c that are not here reach further, or depend on where
- * the job runs.
+ * The relations between fields of one message that a JSON Schema can state.
+ * Other rules of rules.c reach further, or depend on where the job runs.
  */
 static const struct {
 	const char *message;
@@ -33,7 +33,7 @@ static const struct {
 		    "{\"required\":[\"file\"]}]}" },
 };
 
-/* Types of JSON by their names, up to NULL. */
+/* Returns the names, which end with NULL, as a list of JSON types. */
 static json_t *types(const char *const *names)
 {
 	json_t *list = json_array();
@@ -43,7 +43,8 @@ static json_t *types(const char *const *names)
 	return list;
 }
 
-/* Text, and what YAML makes of text without quotes. */
+/* Adds the types of a text field: string, and the types that YAML gives to text
+ * without quotes. */
 static void put_text_types(const struct form *form, bool null, json_t *out)
 {
 	const char *names[6] = { "string" };
@@ -63,7 +64,8 @@ static bool must_be_given(const struct field *field)
 	return field->flags & FIELD_REQUIRED && !field->unless;
 }
 
-/* Any case is read, with a warning. */
+/* Returns a pattern for the values in any case, which are read with a
+ * warning. */
 static char *any_case(const struct field *field)
 {
 	const char *const *values = field->values, *const * value;
@@ -71,7 +73,7 @@ static char *any_case(const struct field *field)
 	const char *p;
 
 	buf_puts(&text, "^(");
-	/* The name for no value is none of a field that must have one. */
+	/* A required field cannot have the name that means no value. */
 	if (must_be_given(field) && outline_is_unspecified(*values))
 		values++;
 	for (value = values; *value; value++) {
@@ -178,7 +180,8 @@ static void put_bool(json_t *out)
 			   "type", "string", "pattern", BOOL_PATTERN));
 }
 
-/* An object of any keys; `items` (taken) is what each value has to be. */
+/* Describes an object with any keys; `items` (taken) is the schema of the
+ * values. */
 static void put_map(int (*check)(const char *, struct error *), json_t *items,
 		    json_t *out)
 {
@@ -270,7 +273,7 @@ static void put_type(const struct field *field, json_t *out)
 	json_decref(items);
 }
 
-/* What null is no value of: the alternatives of `anyOf` too. */
+/* Removes null from the schema, also within the alternatives of `anyOf`. */
 static void drop_null(json_t *schema)
 {
 	static const char *const keys[] = { "type", "enum" };
@@ -311,7 +314,7 @@ static json_t *field_schema(const struct field *field)
 	return out;
 }
 
-/* The other spelling is the same field: not offered, but taken, alone. */
+/* Allows the other spelling of a field, alone, but does not suggest it. */
 static void put_snake(const struct message *message, const struct field *field,
 		      const char *snake, json_t *patterns, json_t *rules)
 {
@@ -327,7 +330,8 @@ static void put_snake(const struct message *message, const struct field *field,
 	free(ref);
 }
 
-/* What the file lacks may stand in one that it extends. */
+/* Returns a schema for jobs that extend a file: it may have what this one
+ * lacks. */
 static json_t *extends_something(void)
 {
 	return json_pack("{s:[s],s:{s:{s:s,s:[s]}}}", "required", "jobrun",
@@ -335,7 +339,7 @@ static json_t *extends_something(void)
 			 "extends");
 }
 
-/* It is there, and not by a name for no value. */
+/* Adds the alternative that the field is given, with a real value. */
 static void put_either(const struct field *field, const char *name,
 		       json_t *either)
 {
@@ -426,7 +430,7 @@ static json_t *message_schema(const struct outline *all,
 				     rules);
 	}
 	put_between(message, rules);
-	/* Readers of YAML that do not merge keys themselves see them. */
+	/* Readers of YAML that do not merge keys themselves see "<<". */
 	json_put(patterns, "^<<$", json_true());
 	if (message == &message_job)
 		json_put(patterns, "^x-", json_true());

@@ -74,8 +74,8 @@ static json_t *runtimes(const struct catalogue *all)
 	return names;
 }
 
-/* Names are data with a date: others are taken with a warning, so that these
- * are examples. */
+/* The fields whose known values are only examples: they depend on the date of
+ * the catalogue, and other values are taken with a warning. */
 static const struct {
 	const char *message, *field;
 	json_t *(*names)(const struct catalogue *all);
@@ -90,7 +90,7 @@ static const struct {
 	{ "Jobrun", "zone", zones },
 };
 
-/* What a number must be, or the example of another form. */
+/* Says what a number must be, or gives the example of another form. */
 static const char *pattern_message(const json_t *property)
 {
 	const json_t *example =

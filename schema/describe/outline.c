@@ -67,7 +67,7 @@ const struct message *outline_below(const struct field *field)
 	}
 }
 
-/* camelCase "workerCount" against either spelling. */
+/* Whether the word is the camelCase name or its other spelling. */
 static bool is_called(const char *name, const char *word)
 {
 	char snake[OUTLINE_TYPE_SIZE];
@@ -93,7 +93,7 @@ static bool find_in(const struct outline *all, const struct message *message,
 	return false;
 }
 
-/* The next word of a path without "[0]"; false at the end. */
+/* Takes the next word of a path, without "[0]"; returns false at the end. */
 static bool next_word(const char **path, char out[OUTLINE_TYPE_SIZE])
 {
 	size_t len = strcspn(*path, ".[");
@@ -117,7 +117,7 @@ static void add_to_path(char path[OUTLINE_PATH_MAX], const char *name)
 		 name);
 }
 
-/* Every field of that name below the message, up to OWNERS_MAX. */
+/* Finds all fields with the name below the message, up to OWNERS_MAX. */
 static void find_all(const struct outline *all, const struct message *message,
 		     const char *path, const char *word,
 		     char (*found)[OUTLINE_PATH_MAX], size_t *count)
@@ -193,7 +193,7 @@ static int unknown_field(const struct outline *all,
 			 parent->path, parent->path[0] ? "." : "", word);
 }
 
-/* Whether the path is the tail of only one field's path; makes it whole. */
+/* Completes the path if it is the tail of exactly one field's path. */
 static int make_whole(const struct outline *all, const char *path,
 		      char out[OUTLINE_PATH_MAX], struct error *err)
 {
@@ -305,7 +305,7 @@ const char *outline_range(const struct field *field,
 
 	if (field->type != FIELD_INT && field->type != FIELD_DURATION)
 		return NULL;
-	/* A hundred years are as good as no limit. */
+	/* A limit of a hundred years is not worth showing. */
 	if (field->max && !(*unit && field->max >= 3153600000))
 		snprintf(out, OUTLINE_TYPE_SIZE, "%ld%s to %ld%s", field->min,
 			 unit, field->max, unit);
@@ -332,7 +332,7 @@ size_t outline_sentence(const char *doc)
 	return strlen(doc);
 }
 
-/* Whether `path` is `head` or something below it. */
+/* Whether `path` is `head` or below it. */
 static bool is_below(const char *path, const char *head)
 {
 	size_t len = strlen(head);
@@ -341,8 +341,8 @@ static bool is_below(const char *path, const char *head)
 	       (!len || !path[len] || path[len] == '.');
 }
 
-/* Whether the rows of the field and of all that it is in need no trait that
- * the provider lacks. */
+/* Whether the provider has all traits that the field, and the fields it is in,
+ * need. */
 static bool is_honoured(const struct outline *all, const char *path,
 			const struct provider *provider)
 {
@@ -360,7 +360,7 @@ static bool is_honoured(const struct outline *all, const char *path,
 	return true;
 }
 
-/* The provider whose own block the path is in, or NULL. */
+/* Returns the provider whose block has the path, or NULL. */
 static const struct provider *owner_of(const struct outline *all,
 				       const char *path)
 {
@@ -375,8 +375,8 @@ static const struct provider *owner_of(const struct outline *all,
 	return NULL;
 }
 
-/* The row of the longest path that the field is at or below, or NULL; `below`
- * says whether fields in it have rows. */
+/* Returns the row with the longest path that the field is at or below, or NULL;
+ * `below` is set if fields in it have rows of their own. */
 static const struct field_use *best_use(const struct field_use *use,
 					const char *path, bool *below)
 {
@@ -400,7 +400,7 @@ const char *outline_use(const struct outline *all,
 	const struct field_use *best;
 	bool below;
 
-	/* A provider's own block means nothing to others. */
+	/* A provider's block has no effect on other providers. */
 	if (owner)
 		return owner == provider ? "as documented" : "";
 	best = best_use(provider->uses, path, &below);

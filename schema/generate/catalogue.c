@@ -28,7 +28,7 @@ static void put_text(const char *text)
 	putchar('"');
 }
 
-/* .NAME = "text", */
+/* Writes .NAME = "text", */
 static void put_member(const char *name, const char *text)
 {
 	if (!text)
@@ -44,7 +44,8 @@ static void put_number(const char *name, unsigned value)
 		printf(" .%s = %u,", name, value);
 }
 
-/* A table of texts called PREFIX_I, and if there are two levels _J. */
+/* Writes a table of strings with the name PREFIX_I, or PREFIX_I_J in two
+ * levels. */
 static void put_texts(const char *prefix, size_t i, size_t j,
 		      const char *const *items, size_t count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs when jobrun is built: reads the files of schema/rules/ that are named
- * and writes them as tables of C.  schema/rules/rules.h says what they mean.
+ * Runs when jobrun is built: reads the named files of schema/rules/ and writes
+ * them as tables of C. schema/rules/rules.h explains them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static void put_member(const json_t *rule, const char *name)
 	putchar(',');
 }
 
-/* .NAME = PREFIX_AI_PLATFORM_RULES, of "ai-platform-rules". */
+/* Writes .NAME = PREFIX_AI_PLATFORM_RULES for "ai-platform-rules". */
 static void put_constant(const json_t *rule, const char *key, const char *name,
 			 const char *prefix)
 {
@@ -107,7 +107,7 @@ static const char *op_of(const char *word)
 	return NULL;
 }
 
-/* "PATH OP A|B -- what is said of the place" */
+/* Writes a condition given as "PATH OP A|B -- label of the place". */
 static void put_condition(const char *id, const char *text)
 {
 	char line[TEXT_MAX], *label, *rest = line, *path, *word, *value;
@@ -166,7 +166,8 @@ static void put_path(const char *path, const char *role, json_t *out)
 	free(text);
 }
 
-/* The named ones, or the paths of all conditions, each once. */
+/* Writes the fields that the rule names, or else the paths of all conditions,
+ * each once. */
 static void put_fields(const json_t *rule)
 {
 	static const char *const all[] = { "master", "worker",
@@ -223,7 +224,7 @@ static void put_rule(const json_t *rule)
 	puts("},");
 }
 
-/* The rules between fields, or what any file can have wrong. */
+/* Writes the rules between fields, or the problems that any file may have. */
 static void put_rules(json_t *const *files, int count, bool between)
 {
 	json_t *rule;
@@ -242,7 +243,7 @@ static void put_rules(json_t *const *files, int count, bool between)
 	puts("{ .id = 0 }\n};");
 }
 
-/* { "", "retries", "jobrun.restart.maxRestarts" } */
+/* Writes { "", "retries", "jobrun.restart.maxRestarts" }, */
 static void put_hint(const char *field, const char *given, const char *meant)
 {
 	printf("{ \"%s\", \"%s\", ", field, given);

@@ -111,7 +111,9 @@ void foreign_pool_set(struct foreign *foreign, size_t role, const char *field,
 	free(path);
 }
 
-/* "NVIDIA_H100_80GB" without what names leave out: "h10080gb". */
+/* Shortens a name such as "NVIDIA_H100_80GB" to the letters and digits that
+ * users write; without `all`, to those before a separator after a digit:
+ * "h100". */
 static void plain_name(const char *name, bool all, char out[64])
 {
 	static const char *const words[] = { "nvidia", "tesla", "amd",
@@ -140,7 +142,8 @@ const char *foreign_accelerator(const struct foreign *foreign, const char *name)
 	int round;
 	size_t i;
 
-	/* The whole name, then the model: the first of each is the usual. */
+	/* Compare the whole name first, then the model.  If several match, the
+	 * first is the usual one. */
 	for (round = 0; round < 2; round++)
 		for (i = 0; i < all->accelerator_count; i++) {
 			plain_name(name, true, want);
@@ -156,7 +159,8 @@ const char *foreign_accelerator(const struct foreign *foreign, const char *name)
 	return NULL;
 }
 
-/* With the pool's accelerators built in, or with none. */
+/* Whether the machine has exactly the pool's accelerators built in, or none and
+ * enough CPUs and memory. */
 static bool fits(const struct machine *machine, const struct foreign_pool *pool,
 		 bool built_in)
 {
@@ -332,7 +336,7 @@ static const struct foreign_form *form_of(const json_t *value)
 	return NULL;
 }
 
-/* The documents of the file; of a script one, with its text. */
+/* Returns the documents of the file; a script is one document with its text. */
 static json_t *read_documents(const char *path, struct problems *found,
 			      struct error *err)
 {

@@ -18,7 +18,7 @@ static bool is_kind(const json_t *value, const char *group, const char *kind)
 	       !strcmp(json_get_text(value, "kind", ""), kind);
 }
 
-/* Drops what says no more than what holds anyway. */
+/* Drops a value that is the default anyway. */
 static void drop(json_t *map, const char *path, const char *usual)
 {
 	json_t *value = foreign_take(map, path);
@@ -53,7 +53,8 @@ static void take_metadata(struct foreign *foreign)
 	json_object_del(foreign->value, "status");
 }
 
-/* [{name, value}]: what has another form, or another value already, stays. */
+/* Takes [{name, value}]; an entry of another form, or with another value than
+ * before, stays. */
 static void take_env(struct foreign *foreign, json_t *container)
 {
 	json_t *list = json_object_get(container, "env"), *item, *value, *have;
@@ -96,7 +97,7 @@ static double take_amount(json_t *resources, const char *key, double plain)
 	return out;
 }
 
-/* GPUs need a type, which only a label of the nodes says. */
+/* Takes GPUs, whose type is known only from a label of the nodes. */
 static void take_gpus(struct foreign *foreign, json_t *resources,
 		      json_t *selector, struct foreign_pool *out)
 {
@@ -129,7 +130,7 @@ static void take_resources(struct foreign *foreign, json_t *resources,
 	take_gpus(foreign, resources, selector, out);
 }
 
-/* A volume as {"claim": "x"}, or NULL if it has another form. */
+/* Returns a volume as {"claim": "x"}, or NULL if it has another form. */
 static json_t *volume_source(json_t *volume)
 {
 	static const char *const forms[][3] = {
@@ -211,7 +212,7 @@ static void take_container(struct foreign *foreign, json_t *pod,
 		take_volume(foreign, json_object_get(pod, "volumes"), mount);
 }
 
-/* Names of secrets: [{name: a}] as [a]. */
+/* Takes names of secrets: [{name: a}] becomes [a]. */
 static void take_secrets(struct foreign *foreign, json_t *pod)
 {
 	json_t *list = foreign_take(pod, "imagePullSecrets"), *item;
@@ -254,7 +255,7 @@ static void take_seconds(struct foreign *foreign, json_t *map, const char *key,
 	json_decref(value);
 }
 
-/* How many pods; parallelism and completions that differ stay. */
+/* Takes the number of pods; parallelism and completions stay if they differ. */
 static long take_count(json_t *spec)
 {
 	json_t *wide = json_object_get(spec, "parallelism");
@@ -283,8 +284,9 @@ static void take_job_spec(struct foreign *foreign, json_t *spec)
 	json_object_del(json_object_get(spec, "template"), "metadata");
 }
 
-/* One kind of pods: the first is the master, the others workers.  What says
- * how all of them run is taken twice from one text. */
+/* Takes pods that are all alike: the first is the master, the others are
+ * workers.  Notes about all of them would come twice, so those of the workers
+ * are dropped. */
 static void take_alike(struct foreign *foreign, json_t *pod, long count)
 {
 	struct foreign_pool pool = { .role = 1, .count = count - 1 };
@@ -349,7 +351,7 @@ static int take_jobset(struct foreign *foreign, struct error *err)
 
 		json_decref(replicas);
 		json_object_del(one, "name");
-		/* The JobSet restarts as a whole, a job of it never. */
+		/* A JobSet restarts as a whole, so its jobs never restart. */
 		drop(job, "backoffLimit", "0");
 		if (json_array_size(list) == 1)
 			take_alike(foreign, pod, count);
@@ -370,7 +372,7 @@ static bool is_jobset(const json_t *value)
 	return is_kind(value, "jobset.x-k8s.io/", "JobSet");
 }
 
-/* Its trainer is a container with a number of nodes. */
+/* Takes a TrainJob: its trainer is a container with a number of nodes. */
 static int take_trainjob(struct foreign *foreign, struct error *err)
 {
 	json_t *spec = json_object_get(foreign->value, "spec");
@@ -389,7 +391,7 @@ static int take_trainjob(struct foreign *foreign, struct error *err)
 		import_set(foreign->import->job, "jobrun.processesPerHost",
 			   processes);
 	json_decref(nodes);
-	/* What is left of the copy is left of the trainer. */
+	/* What is left of the copy stays in the trainer. */
 	pod = json_pack("{s:[o]}", "containers",
 			trainer ? trainer : json_object());
 	take_alike(foreign, pod, count);

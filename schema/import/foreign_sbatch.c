@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scripts of sbatch: their #SBATCH lines, and the srun line. */
+/* Reads scripts of sbatch: their #SBATCH lines and the srun line. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,19 +10,19 @@
 #include "core/job/traits.h"
 #include "schema/import/foreign.h"
 
-/* How a value of an option is taken. */
+/* How the value of an option is taken. */
 enum how {
 	HOW_NAME,
 	HOW_NODES,
 	HOW_OWN,   /* a field of the block */
-	HOW_WHOLE, /* the same, a whole number */
+	HOW_WHOLE, /* the same with a whole number */
 	HOW_TIME,
 	HOW_CPUS,
 	HOW_MEMORY,
 	HOW_GPUS, /* "h100:8", "gpu:h100:8" */
-	HOW_ONE,  /* 1 is how it is */
-	HOW_YES,  /* a switch of the block */
-	HOW_LOGS, /* jobrun keeps logs itself */
+	HOW_ONE,  /* 1 is the default */
+	HOW_YES,  /* a boolean field of the block */
+	HOW_LOGS, /* jobrun itself keeps logs */
 };
 
 static const struct {
@@ -54,8 +54,8 @@ static const struct {
 struct sbatch_script {
 	struct foreign *foreign;
 	struct foreign_pool pool;
-	struct buf body; /* what runs before the program */
-	char *program;   /* behind srun, or NULL */
+	struct buf body; /* commands before the program */
+	char *program;   /* the command after srun, or NULL */
 	long long line;
 	bool named, many;
 };
@@ -75,7 +75,8 @@ static void set_own(struct sbatch_script *script, const char *field,
 	free(path);
 }
 
-/* "1-02:03:04", "02:03:04", "90" in minutes; 0: it is none. */
+/* Reads "1-02:03:04", "02:03:04" or minutes as in "90"; returns 0 if
+ * invalid. */
 static long seconds_of(const char *text)
 {
 	const char *dash = strchr(text, '-');
@@ -98,7 +99,7 @@ static long seconds_of(const char *text)
 	return parts[0] * 60 + parts[1];
 }
 
-/* A type has to be known: jobs name accelerators, not numbers of them. */
+/* Takes GPUs if their type is known, as jobs name accelerators. */
 static bool take_gpus(struct sbatch_script *script, const char *value)
 {
 	const char *type, *colon;
@@ -117,7 +118,7 @@ static bool take_gpus(struct sbatch_script *script, const char *value)
 	return type && script->pool.accelerators > 0;
 }
 
-/* False if it cannot be said. */
+/* Takes a value; returns false if a job cannot express it. */
 static bool take_value(struct sbatch_script *script, size_t row,
 		       const char *value)
 {
@@ -166,7 +167,7 @@ static bool take_value(struct sbatch_script *script, size_t row,
 	return false;
 }
 
-/* "--name=value", "--name value", "-N value", "-Nvalue". */
+/* Takes "--name=value", "--name value", "-N value" or "-Nvalue". */
 static void take_option(struct sbatch_script *script, const char *word)
 {
 	size_t i, n = strcspn(word, "= \t");
@@ -191,7 +192,7 @@ static void take_option(struct sbatch_script *script, const char *word)
 		lose(script, word);
 }
 
-/* Options stand one behind the other, too. */
+/* Takes the options of a line, which may have several. */
 static void take_options(struct sbatch_script *script, char *line)
 {
 	char *next;
@@ -215,7 +216,7 @@ static void take_options(struct sbatch_script *script, char *line)
 	}
 }
 
-/* Behind srun: its options are lost, the rest is the program. */
+/* Takes the program after srun; the options of srun are lost. */
 static void take_srun(struct sbatch_script *script, char *line)
 {
 	if (script->program) {
@@ -236,7 +237,7 @@ static void take_srun(struct sbatch_script *script, char *line)
 	script->program = mem_strdup(line);
 }
 
-/* "export A=b", of one word without anything that a shell would expand. */
+/* Takes "export A=b" if it is one word that a shell would not expand. */
 static bool take_export(struct sbatch_script *script, const char *line)
 {
 	const char *equals = strchr(line, '=');
@@ -266,7 +267,7 @@ static void take_line(struct sbatch_script *script, char *line)
 	}
 }
 
-/* Lines that end with "\" are one with the next. */
+/* Takes the lines, after joining those that end with "\" with the next. */
 static void take_lines(struct sbatch_script *script, char *text)
 {
 	struct buf whole = { 0 };
@@ -298,7 +299,8 @@ static void take_lines(struct sbatch_script *script, char *text)
 	buf_done(&whole);
 }
 
-/* What stood before srun ran once and was inherited: here each task does it. */
+/* Sets the program.  Commands before srun ran once and their effect was
+ * inherited; here each task runs them. */
 static void put_program(struct sbatch_script *script)
 {
 	struct import *import = script->foreign->import;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Task files of SkyPilot and of dstack. */
+/* Reads task files of SkyPilot and dstack. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,8 @@
 #include "core/base/units.h"
 #include "schema/import/foreign.h"
 
-/* "H100:8", "8", {H100: 8}, {name: H100, count: 8}; false if it stays. */
+/* Takes "H100:8", "8", {H100: 8} or {name: H100, count: 8}; returns false if
+ * the value stays. */
 static bool take_gpu(struct foreign *foreign, json_t *map, const char *key,
 		     struct foreign_pool *pool)
 {
@@ -51,7 +52,7 @@ static bool take_gpu(struct foreign *foreign, json_t *map, const char *key,
 	return true;
 }
 
-/* "8", "8+", "32GB" and "8..": at least so much. */
+/* Takes a minimum such as "8", "8+", "32GB" or "8..". */
 static double take_least(json_t *map, const char *key, double plain)
 {
 	char text[64];
@@ -64,7 +65,8 @@ static double take_least(json_t *map, const char *key, double plain)
 	return out;
 }
 
-/* Variables: a map, or a list of NAME=VALUE; what has no value stays. */
+/* Takes variables from a map or a list of NAME=VALUE; those without a value
+ * stay. */
 static void take_env(struct foreign *foreign, const char *key)
 {
 	json_t *from = json_object_get(foreign->value, key), *item;
@@ -104,7 +106,7 @@ static void take_env(struct foreign *foreign, const char *key)
 	json_decref(env);
 }
 
-/* The number of nodes, and what each of them is. */
+/* Sets the number of nodes and the kind of each. */
 static void put_nodes(struct foreign *foreign, json_t *nodes,
 		      struct foreign_pool *pool)
 {
@@ -136,7 +138,8 @@ static void put_image(struct foreign *foreign, json_t *image, long nodes)
 	json_decref(image);
 }
 
-/* Text for a shell; variables of the other program mean nothing here. */
+/* Sets commands for a shell, in which the other program's variables have no
+ * meaning. */
 static void put_shell(struct foreign *foreign, json_t *text, const char *field,
 		      const char *own)
 {

@@ -26,7 +26,7 @@ static const struct import_command *const commands[] = {
 
 #define SAME "the job is the same without it"
 
-/* Flags that every command of gcloud takes. */
+/* The flags that every gcloud command takes. */
 static const struct flag wide_flags[] = {
 	{ "project", FLAG_TEXT, "jobrun.project", NULL, NULL },
 	{ "account", FLAG_NOTE, NULL, ACCOUNT, NULL },
@@ -47,7 +47,7 @@ static const struct flag wide_flags[] = {
 	{ NULL, FLAG_TEXT, NULL, NULL, NULL },
 };
 
-/* It becomes a comment, which ends with its line. */
+/* Makes the text one line, as it becomes a comment. */
 static void make_one_line(char *text)
 {
 	for (; *text; text++)
@@ -225,8 +225,8 @@ static bool takes_value(const struct flag *flag)
 	return flag->type != FLAG_SWITCH && flag->type != FLAG_NOTE_SWITCH;
 }
 
-/* "--flag=value", "--flag value", "--flag", "--no-flag".  Returns how many
- * words it took, or -1. */
+/* Takes "--flag=value", "--flag value", "--flag" or "--no-flag".  Returns how
+ * many words it took, or -1. */
 static int take_flag(struct import *import, char *const *words, size_t count,
 		     struct error *err)
 {
@@ -267,7 +267,7 @@ out:
 	return ret;
 }
 
-/* The command whose words these are, so far. */
+/* Finds the command with these words, as far as they were read. */
 static const struct import_command *find_command(const char *words)
 {
 	size_t i;
@@ -351,7 +351,7 @@ static void put_comments(const struct import *import, struct buf *out)
 		buf_printf(out, "# %s\n", json_string_value(note));
 }
 
-/* The provider, if it is one of ours; else it is for a person to choose. */
+/* Sets the provider if it is one of ours; otherwise the user must choose. */
 static void set_provider(struct import *import)
 {
 	const char *provider = import->command->provider;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gcloud [alpha|beta] ai custom-jobs create.  Its flags are brought into the
- * form of the file of its --config, a CustomJobSpec, and that is translated:
- * the worker pools are the master, the workers, the parameter servers and
- * the evaluators.
+ * gcloud [alpha|beta] ai custom-jobs create.  The flags are brought into the
+ * form of the --config file, a CustomJobSpec, which is then translated: the
+ * worker pools become the master, the workers, the parameter servers and the
+ * evaluators.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -18,10 +18,10 @@
 #include "core/base/nearest.h"
 
 #define IN "trainingInput."
-/* Vertex AI's own block, and what only its API's words can say. */
+/* The block of Vertex AI, for what only its API can express. */
 #define OWN "jobrun.vertex-ai."
 
-/* A key of --worker-pool-spec and where it is in a WorkerPoolSpec. */
+/* The keys of --worker-pool-spec and their places in a WorkerPoolSpec. */
 static const struct {
 	const char *key;
 	const char *path;
@@ -37,7 +37,7 @@ static const struct {
 	{ "executor-image-uri", "pythonPackageSpec.executorImageUri" },
 	{ "python-image-uri", "pythonPackageSpec.executorImageUri" },
 	{ "python-module", "pythonPackageSpec.pythonModule" },
-	/* No API has these: gcloud built an image of them. */
+	/* The API lacks these keys: gcloud built an image from them. */
 	{ "output-image-uri", "local.outputImageUri" },
 	{ "local-package-path", "local.packagePath" },
 	{ "script", "local.script" },
@@ -88,7 +88,7 @@ static int pool_spec(struct import *import, const char *value,
 	return ret;
 }
 
-/* Not where a job has it, but for all pools: kept beside them. */
+/* The prefix of values for all pools, kept beside them until the end. */
 #define ALL "x-import."
 
 static const struct flag flags[] = {
@@ -116,7 +116,8 @@ static const struct flag flags[] = {
 	{ NULL, FLAG_TEXT, NULL, NULL, NULL },
 };
 
-/* A job has these letters only; the rest of a display name can be any. */
+/* Sets the job's name: the display name without characters that a job's name
+ * cannot have. */
 static void set_name(struct import *import)
 {
 	const char *name =
@@ -147,19 +148,19 @@ static void set_name(struct import *import)
 			    name);
 }
 
-/* One worker pool on its way into the job. */
+/* A worker pool during its translation into the job. */
 struct worker_pool {
 	struct import *import;
 	json_t *spec;
 	size_t index;
 	const char *role; /* "worker" */
-	json_t *rest;     /* what only the API's words can say */
+	json_t *rest;     /* what only the API can express */
 };
 
 static const char *const roles[] = { "master", "worker", "parameterServer",
 				     "evaluator" };
 
-/* Takes what was translated away: the rest is noted at the end. */
+/* Takes a value out of the map, so that the rest can be noted at the end. */
 static json_t *take(json_t *map, const char *path)
 {
 	const char *dot = strchr(path, '.');
@@ -189,8 +190,8 @@ static void put(struct worker_pool *pool, const char *name, json_t *value)
 	free(path);
 }
 
-/* Where the job has one for all replicas, the first pool's is it: another one
- * stays in the API's own words, at `own`. */
+/* Sets a value that the job has once for all replicas.  The first pool's
+ * counts; a different one stays in the form of the API, at `own`. */
 static void put_common(struct worker_pool *pool, const char *path,
 		       const char *own, json_t *value)
 {
@@ -213,7 +214,7 @@ static void put_common(struct worker_pool *pool, const char *path,
 	json_decref(value);
 }
 
-/* Files can have anything anywhere. */
+/* Returns the text of a value, which may have any type in a file. */
 static const char *text_of(const json_t *value)
 {
 	const char *text = json_string_value(value);
@@ -221,7 +222,7 @@ static const char *text_of(const json_t *value)
 	return text ? text : "";
 }
 
-/* Takes a number or a text: the same as a text. */
+/* Takes a number or a string; returns it as a string. */
 static json_t *as_text(json_t *value)
 {
 	json_t *out;
@@ -271,7 +272,7 @@ static void put_machine(struct worker_pool *pool)
 	    take(pool->spec, "diskSpec.bootDiskSizeGb"));
 }
 
-/* [{name, value}] as a map. */
+/* Takes [{name, value}] as a map. */
 static void put_env(struct worker_pool *pool, const char *own, json_t *list)
 {
 	json_t *map = json_object(), *item, *value;
@@ -297,7 +298,8 @@ static void put_env(struct worker_pool *pool, const char *own, json_t *list)
 	json_decref(list);
 }
 
-/* --args and --command of the command line are for every pool. */
+/* Returns --args or --command of the command line, which are for every pool, or
+ * else the pool's own. */
 static json_t *for_all(struct worker_pool *pool, const char *name, json_t *own)
 {
 	char *path = mem_printf(ALL "%s", name);
@@ -340,7 +342,7 @@ static void put_package(struct worker_pool *pool)
 		take(pool->spec, "pythonPackageSpec.env"));
 }
 
-/* "a;b" */
+/* Adds the parts of "a;b". */
 static void add_parts(json_t *list, json_t *value)
 {
 	const char *text = text_of(value);
@@ -357,7 +359,8 @@ static void add_parts(json_t *list, json_t *value)
 	json_decref(value);
 }
 
-/* gcloud built an image from this folder: here it is shipped as it is. */
+/* Handles the folder from which gcloud built an image; here it is shipped as it
+ * is. */
 static void put_local(struct worker_pool *pool)
 {
 	json_t *setup =
@@ -367,7 +370,7 @@ static void put_local(struct worker_pool *pool)
 	json_t *base = take(pool->spec, "pythonPackageSpec.executorImageUri");
 	const char *name = text_of(script);
 
-	/* It is the base of the image that gcloud built. */
+	/* The image is the base of the one that gcloud built. */
 	put(pool, "Config.imageUri", base);
 	json_object_del(pool->spec, "pythonPackageSpec");
 	put_common(pool, "jobrun.source", NULL,
@@ -391,7 +394,7 @@ static void put_local(struct worker_pool *pool)
 	json_decref(setup);
 }
 
-/* Moves what is left in a map, without empty maps, to the request. */
+/* Moves what is left in a map to the request, without empty maps. */
 static void keep_rest(json_t *rest, const json_t *left)
 {
 	const char *key;
@@ -427,7 +430,8 @@ static void note_local(struct import *import, size_t index, json_t *local)
 			    index, key, text_of(value));
 }
 
-/* Returns new: what the job's own words cannot say of it. */
+/* Puts a pool into the job; returns as a new value what the job cannot
+ * express. */
 static json_t *put_pool(struct import *import, json_t *spec, size_t index)
 {
 	struct worker_pool pool = { .import = import,
@@ -456,8 +460,8 @@ static json_t *put_pool(struct import *import, json_t *spec, size_t index)
 	return pool.rest;
 }
 
-/* Takes the fields of the file beside its pools that no flag sets; the rest
- * stays in the API's own words. */
+/* Takes the fields beside the pools of the file, which no flag sets; the rest
+ * stays in the form of the API. */
 static void put_spec(struct import *import, json_t *spec, json_t *rest)
 {
 	static const char *const same[][2] = {
@@ -492,8 +496,8 @@ static void put_spec(struct import *import, json_t *spec, json_t *rest)
 	keep_rest(rest, spec);
 }
 
-/* The fields of the job around its specification; gcloud took some of them
- * beside those, too. */
+/* Takes the fields around the specification; gcloud read some of them beside
+ * its fields, too. */
 static void put_around(struct import *import, json_t *config)
 {
 	static const char *const same[][2] = {
@@ -513,7 +517,7 @@ static void put_around(struct import *import, json_t *config)
 	}
 }
 
-/* The pools of the file, if the command line has none. */
+/* Takes the pools of the file if the command line has none. */
 static void take_pools(struct import *import, json_t *spec)
 {
 	json_t *pools = take(spec, "workerPoolSpecs");
@@ -551,8 +555,8 @@ static void put_pools(struct import *import, json_t *rest)
 	json_decref(left);
 }
 
-/* The file's part called `name` is the specification; gcloud's for custom jobs
- * may stand without it. */
+/* Finishes with the member `name` of the file as the specification; a file for
+ * custom jobs may also be just that. */
 static int finish_as(struct import *import, const char *name, struct error *err)
 {
 	json_t *config = import->config, *spec, *rest, *own;

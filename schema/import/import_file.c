@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of other programs, as JSON with the types that YAML gives, and the line
- * of every value in them. */
+/* Reads files of other programs as JSON with YAML's types, and the line of
+ * every value. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #include "schema/yaml/node_json.h"
 #include "schema/yaml/source_text.h"
 
-/* "spec.tasks.0" gives 7, for each value below. */
+/* Notes the line of each value by its path, such as "spec.tasks.0". */
 static void put_lines(const struct node *node, const char *path, json_t *lines)
 {
 	const struct item *item;
@@ -40,7 +40,7 @@ static void take_document(const struct document *doc, json_t *out)
 {
 	json_t *lines;
 
-	/* Skip a tree that aliases could expand without end. */
+	/* Skip a tree that aliases could expand without limit. */
 	if (!doc->root || doc->root->kind != NODE_MAP ||
 	    doc->root->weight > NODE_COUNT_MAX)
 		return;

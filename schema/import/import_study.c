@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gcloud [alpha|beta] ai hp-tuning-jobs create: the study of a tuning job.  What
- * AI Platform's words cannot say stays in the API's own.
+ * gcloud [alpha|beta] ai hp-tuning-jobs create: the study of a tuning job.
+ * What AI Platform's fields cannot express stays in the form of the API.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #define HP "trainingInput.hyperparameters."
 
-/* Moves a value from the study to the field. */
+/* Moves a value of the study to a field of the job. */
 static void move(struct import *import, json_t *from, const char *key,
 		 const char *path)
 {
@@ -22,7 +22,7 @@ static void move(struct import *import, json_t *from, const char *key,
 	json_object_del(from, key);
 }
 
-/* int64 fields of the API are texts. */
+/* Returns a number; the API writes int64 values as strings. */
 static json_t *number(const json_t *value)
 {
 	if (!json_is_string(value))
@@ -47,7 +47,7 @@ static const char *take_values(json_t *spec, const char *type, const char *key,
 	return type;
 }
 
-/* Takes what a parameter of AI Platform's can say away. */
+/* Takes out of a parameter what AI Platform's form can express. */
 static json_t *parameter(json_t *from)
 {
 	json_t *out = json_object(), *spec;
@@ -93,7 +93,7 @@ static void take_metric(struct import *import, json_t *study)
 	move(import, metric, "metricId", HP "hyperparameterMetricTag");
 }
 
-/* The median rule by steps is what enableTrialEarlyStopping becomes. */
+/* Turns the median rule by steps into enableTrialEarlyStopping. */
 static void take_stopping(struct import *import, json_t *study)
 {
 	json_t *rule = json_object_get(study, "medianAutomatedStoppingSpec");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gcloud [alpha|beta] ai-platform jobs submit training, and ml-engine as it
- * was called before. */
+/* gcloud [alpha|beta] ai-platform jobs submit training, formerly ml-engine. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +8,7 @@
 #include "core/base/text.h"
 #include "schema/import/import.h"
 
-/* gcloud packed the folder that the package is in; jobrun ships it. */
+/* Takes the folder of the package, which gcloud packed and jobrun ships. */
 static int package_path(struct import *import, const char *value,
 			struct error *err)
 {
@@ -34,7 +33,7 @@ static int package_path(struct import *import, const char *value,
 	return 0;
 }
 
-/* A bucket's name, with gs:// or without. */
+/* Takes a bucket's name with or without gs://. */
 static int staging_bucket(struct import *import, const char *value,
 			  struct error *err)
 {
@@ -97,8 +96,9 @@ static const struct flag flags[] = {
 	{ NULL, FLAG_TEXT, NULL, NULL, NULL },
 };
 
-/* As gcloud did: the file first, then the flags over it; the name is the
- * command line's, and labels and arguments are all from one of the two. */
+/* Combines the file and the flags as gcloud did: flags override the file, the
+ * name is that of the command line, and labels and arguments come entirely from
+ * one of the two. */
 static int finish(struct import *import, struct error *err)
 {
 	json_t *job;

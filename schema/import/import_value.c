@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of gcloud's flags and of the YAML that it read, as JSON. */
+/* Reads values of gcloud's flags, and of the YAML that gcloud read, as JSON. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ json_t *import_get(const json_t *job, const char *path)
 	return json_object_get(job, path);
 }
 
-/* "^:^a:b" has another delimiter than the comma: ":". */
+/* Finds the delimiter: a comma, or as in "^:^a:b" the one given first. */
 static const char *delimiter_of(const char **value, char out[16])
 {
 	const char *end = **value == '^' ? strchr(*value + 1, '^') : NULL;
@@ -159,7 +159,7 @@ static json_t *node_json(const struct node *node)
 		if (!value)
 			continue;
 		if (json_object_get(out, item->key->text))
-			json_decref(value); /* merged: explicit ones win */
+			json_decref(value); /* merged: explicit keys win */
 		else
 			json_object_set_new(out, item->key->text, value);
 	}
@@ -186,7 +186,7 @@ json_t *import_read(const char *path, struct problems *found, struct error *err)
 	}
 	reader = node_reader_new(&source, found);
 	if (node_reader_next(reader, &doc) > 0) {
-		/* Skip a tree that aliases could expand without end. */
+		/* Skip a tree that aliases could expand without limit. */
 		if (doc.root && doc.root->weight <= NODE_COUNT_MAX)
 			out = node_json(doc.root);
 		arena_free(doc.mem);
@@ -281,7 +281,7 @@ static json_t *typed_message(const struct message *message, const json_t *value)
 					      field)
 			json_object_set_new(out, field->name,
 					    typed_value(field, item));
-	/* Unknown keys stay: validation reports them. */
+	/* Unknown keys stay, so that validation reports them. */
 	json_object_foreach((json_t *)value, key,
 			    item) if (!message_field(message, key))
 		json_object_set(out, key, item);

@@ -10,9 +10,9 @@
 #include "schema/yaml/slots.h"
 #include "schema/yaml/source_text.h"
 
-/* More of one file are not worth reading. */
+/* More problems in one file are not worth reading. */
 #define FILE_PROBLEMS_MAX 1000
-/* An excerpt of a long source line: this much before the position, and in
+/* The size of an excerpt of a long source line: before the position, and in
  * all. */
 #define EXCERPT_BEFORE 60
 #define EXCERPT_MAX 120
@@ -77,7 +77,7 @@ static char *path_text(struct problems *found, const struct path *path)
 	return out;
 }
 
-/* Copies the part of the source line around the place. */
+/* Copies the part of the source line around the position. */
 static void set_excerpt(struct problems *found, struct position *place,
 			struct source *source)
 {
@@ -100,7 +100,7 @@ static void set_excerpt(struct problems *found, struct position *place,
 	excerpt = arena_strndup(found->mem, source->text + from, to - from);
 	for (n = 0; n < to - from; n++)
 		if (!excerpt[n])
-			excerpt[n] = '\x01'; /* shown as any control is */
+			excerpt[n] = '\x01'; /* shown like other controls */
 	place->excerpt = excerpt;
 	place->excerpt_start = skip;
 	place->excerpt_cut = !source_line_ends(source, to);
@@ -123,7 +123,7 @@ static void count(struct problems *found, enum severity severity, int more)
 	*of[severity] += (size_t)more;
 }
 
-/* Zeroed; the caller fills it. */
+/* Adds a problem, zeroed for the caller to fill. */
 static struct problem *add(struct problems *found)
 {
 	if (!found->mem)
@@ -178,7 +178,7 @@ format_text(struct problems *found, const char *format, va_list args)
 	return out;
 }
 
-/* The last of a file that has too many says so. */
+/* Marks the last problem kept of a file that has too many. */
 static void close_file(struct problems *found, struct problem *problem)
 {
 	if (found->added == FILE_PROBLEMS_MAX)
@@ -188,7 +188,7 @@ static void close_file(struct problems *found, struct problem *problem)
 
 #define USES_SHOWN 2
 
-/* What an alias or a merge key brought here is in two places at least. */
+/* Adds the places of a value that an alias or a merge key brought here. */
 static void add_uses(struct problems *found, const struct node *at)
 {
 	const struct node *uses[USES_SHOWN];
@@ -369,7 +369,8 @@ static const char *copy(struct problems *found, const char *text)
 	return text ? arena_strdup(found->mem, text) : NULL;
 }
 
-/* Problems of one file are next to each other, and so are their names. */
+/* Copies the name of the file; problems of one file are adjacent and share
+ * it. */
 static const char *copy_file(struct problems *found, const char *file)
 {
 	size_t n = found->count;

@@ -18,11 +18,11 @@
 
 #define EXTENDS_MAX 16 /* files that extend one another */
 
-/* A file that is being extended or extends: a list, innermost first, on the
- * stack of those who follow the chain. */
+/* A file that extends others: an element of the chain from the innermost file,
+ * kept on the stack of follow(). */
 struct link {
 	const struct link *up;
-	const struct node *at; /* what it extends next */
+	const struct node *at; /* the file that it extends next */
 	bool known;
 	struct extended_file id;
 };
@@ -61,7 +61,7 @@ fail(const struct extender *e, const struct node *at, const char *format, ...)
 	return NULL;
 }
 
-/* True, with a problem, if the file is one of those that led to it. */
+/* Whether the file is one of those that led to it, which is reported. */
 static bool is_cycle(const struct extender *e, const struct link *chain,
 		     const struct node *at, const struct extended_file *id)
 {
@@ -102,7 +102,7 @@ static void remember(struct reading *reading, const struct extended_file *id)
 	reading->extended_count++;
 }
 
-/* The one document of a file; its nodes go where the job's are. */
+/* Reads the only document of a file; its nodes live as long as the job's. */
 static const struct node *read_root(const struct extender *e,
 				    struct source *source,
 				    const struct node *at)
@@ -139,8 +139,8 @@ static const struct node *read_root(const struct extender *e,
 	return NULL;
 }
 
-/* Takes "folder/.." out of a path, so that one file has one name in problems;
- * not where the folder is a link, and so the way back another one. */
+/* Removes "folder/.." from a path, so that one file has one name in problems.
+ * If the folder is a link, "folder/.." is another folder and stays. */
 static void tidy(char *path)
 {
 	char *up, *start;
@@ -159,7 +159,8 @@ static void tidy(char *path)
 	}
 }
 
-/* A line can name a large file dozens of times, and each takes as long. */
+/* Limits the values of extended files, as one line can name a large file dozens
+ * of times, each of which takes time. */
 static bool has_room(const struct extender *e, const struct node *root,
 		     const struct node *at)
 {
@@ -205,7 +206,7 @@ static const struct node *read_base(const struct extender *e,
 		link.id = (struct extended_file){ st.st_dev, st.st_ino };
 		if (is_cycle(e, up, at, &link.id))
 			goto out;
-		/* A pipe would be waited for. */
+		/* Reading a pipe could block. */
 		if (!S_ISREG(st.st_mode)) {
 			fail(e, at, "\"extends\" \"%s\" is not a regular file",
 			     text_short(at->text, shown));
@@ -243,7 +244,8 @@ out:
 	return root;
 }
 
-/* The document without the key, merged over all that the key names. */
+/* Returns the document without the key, merged over the files that the key
+ * names. */
 static const struct node *follow(const struct extender *e,
 				 const struct node *root, struct link *link)
 {

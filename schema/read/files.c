@@ -12,11 +12,11 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 
-/* The identity of a file, whatever it is called. */
+/* A file, whatever its name. */
 struct file_id {
 	dev_t device;
 	ino_t inode;
-	size_t entry; /* of `items` */
+	size_t entry; /* index in `items` */
 };
 
 static uint64_t id_hash(const struct stat *st)
@@ -43,7 +43,7 @@ static struct file_entry *add(struct files *files, const char *path, bool named)
 	return entry;
 }
 
-/* The problem stands behind the path. */
+/* Adds a problem; it is stored after the path. */
 static void add_problem(struct files *files, const char *path,
 			const char *problem)
 {
@@ -77,7 +77,7 @@ static void remember(struct files *files, const struct stat *st, size_t entry)
 	};
 }
 
-/* From here on, a file may be there under another name. */
+/* Prepares for files that may be known under another name. */
 static void expect_twins(struct files *files)
 {
 	struct stat st;
@@ -92,7 +92,8 @@ static void expect_twins(struct files *files)
 			remember(files, &st, i);
 }
 
-/* Adds the file unless it is there under any name; named once is named. */
+/* Adds the file unless it is known under any name.  `named` stays set once it
+ * was set. */
 static void add_once(struct files *files, const char *path, bool named,
 		     const struct stat *st)
 {
@@ -119,7 +120,7 @@ static bool is_job_file_name(const char *name)
 	return text_ends(name, ".yaml") || text_ends(name, ".yml");
 }
 
-/* Hidden ones are not ours: .git, .github, .venv. */
+/* Hidden files, such as .git, .github and .venv, are no job files. */
 static int is_visible(const struct dirent *entry)
 {
 	return entry->d_name[0] != '.';
@@ -132,13 +133,14 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 
 static size_t add_folder(struct files *files, const char *folder);
 
-/* Returns how many job files that is, also of those known already.  Links to folders are not followed: they may lead back. */
+/* Returns the number of job files, including those known already.  Links to
+ * folders are not followed, as they may lead back. */
 static size_t add_below(struct files *files, const char *folder, dev_t device,
 			const struct dirent *entry)
 {
 	char *path = path_join(folder, entry->d_name);
 	bool is_yaml = is_job_file_name(entry->d_name);
-	/* The folder has given the number of a plain file. */
+	/* The directory entry already has the inode of a regular file. */
 	struct stat st = { .st_dev = device, .st_ino = entry->d_ino };
 	unsigned char type = entry->d_type;
 	size_t n = 1;
@@ -192,7 +194,7 @@ static size_t add_folder(struct files *files, const char *folder)
 
 static void add_path(struct files *files, const char *path);
 
-/* A pattern that the shell has left alone, because it was quoted. */
+/* Expands a pattern that the shell left alone because it was quoted. */
 static bool add_pattern(struct files *files, const char *pattern)
 {
 	glob_t found = { 0 };
@@ -214,13 +216,14 @@ static bool add_pattern(struct files *files, const char *pattern)
 
 static void add_path(struct files *files, const char *path)
 {
-	/* Standard input is no file of any device. */
+	/* Standard input has no device. */
 	struct stat st = { .st_dev = (dev_t)-1 };
 
 	if (!strcmp(path, "-")) {
 		add_once(files, path, true, &st);
 	} else if (stat(path, &st) < 0) {
-		/* Reading it will tell why. */
+		/* If this is no pattern either, reading the file will tell
+		 * why. */
 		if (errno != ENOENT || !add_pattern(files, path))
 			add(files, path, true);
 	} else if (!S_ISDIR(st.st_mode)) {

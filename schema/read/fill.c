@@ -66,7 +66,8 @@ static void set_defaults(const struct message *message, void *data)
 	}
 }
 
-/* Names another field of the same message that the key is near to. */
+/* Returns the name of a field of the same message that the key is similar
+ * to. */
 static const char *near_key(const struct fill *fill,
 			    const struct message *message, const char *key)
 {
@@ -83,7 +84,8 @@ static const char *near_key(const struct fill *fill,
 	return nearest_name(key, names, n);
 }
 
-/* Where else the key would be right: "masterConfig (or workerConfig, ...)". */
+/* Writes where else the key would be right: "masterConfig (or workerConfig,
+ * ...)"; returns false if it belongs nowhere. */
 static bool owner_of(const struct fill *fill, const struct message *message,
 		     const char *key, struct buf *out)
 {
@@ -107,7 +109,7 @@ static bool owner_of(const struct fill *fill, const struct message *message,
 	return n > 0;
 }
 
-/* Where the keys of the message at that path are listed. */
+/* Hints at where the keys of the message at the path are listed. */
 static void hint_keys(struct fill *fill, const struct path *path)
 {
 	const char *names[8];
@@ -140,7 +142,7 @@ static void add_strange(struct fill *fill, const struct message *message,
 		hint_keys(fill, path->up);
 }
 
-/* Whether the map has the key that this one is to become. */
+/* Whether the map already has the key that this one would be changed to. */
 static bool is_taken(const struct message *message,
 		     const struct message_head *head, const struct node *key,
 		     const char *name)
@@ -159,7 +161,8 @@ static bool is_taken(const struct message *message,
 	return false;
 }
 
-/* Returns the field that was meant, if that can be told. */
+/* Reports an unknown key; returns the field that was meant, if that is
+ * clear. */
 static const struct field *unknown_key(struct fill *fill,
 				       const struct message *message,
 				       const struct node *key,
@@ -228,7 +231,7 @@ static void same_field(struct fill *fill, const struct node *key,
 	problem_hint(fill->found, "remove one of the two");
 }
 
-/* The name that the field has for no value, or NULL. */
+/* Returns the field's name for no value, or NULL. */
 static const char *none_of(const struct field *field)
 {
 	if (field->values && text_ends(field->values[0], "_UNSPECIFIED"))
@@ -242,13 +245,13 @@ static bool is_unspecified(const struct field *field, const struct node *value)
 	       !strcasecmp(value->text, none_of(field));
 }
 
-/* To the service's JSON, null is the same as not there. */
+/* In the service's JSON, null means that a field is not given. */
 static bool is_none(const struct field *field, const struct node *value)
 {
 	return scalar_is_null(value) || is_unspecified(field, value);
 }
 
-/* True if the field was given and taken. */
+/* Returns true if the field was given and accepted. */
 static bool fill_item(struct fill *fill, const struct field *field,
 		      const struct item *item, const struct path *path,
 		      void *data)
@@ -274,7 +277,7 @@ static bool fill_item(struct fill *fill, const struct field *field,
 	return fill_field(fill, &at, (char *)data + field->offset);
 }
 
-/* The bit of a field in a message's head; 0 for none. */
+/* Returns the bit of a field in a message's head, 0 for no field. */
 static uint64_t bit_of(const struct message *message, const struct field *field)
 {
 	return field ? (uint64_t)1 << (field - message->fields) : 0;
@@ -325,7 +328,8 @@ void fill_keys(struct fill *fill, const struct message *message,
 	for (item = map->items; item; item = item->next) {
 		field = message_field(message, item->key->text);
 		if (!field) {
-			/* A misspelt key is not missing too. */
+			/* A misspelt key must not be reported as missing,
+			 * too. */
 			field = other_key(fill, message, item, path, data);
 			if (field) {
 				keys[field - message->fields] = item->key;

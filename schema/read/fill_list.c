@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists and maps of job files, and what their items are. */
+/* Lists and maps of job files, and their items. */
 #include "schema/read/fill_part.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "schema/yaml/node.h"
 #include "schema/yaml/scalar.h"
 
-/* The words of a text as the items of a list: "--epochs 10" are two. */
+/* Writes the words of a text as items of a list: "--epochs 10" gives two. */
 static void put_items(const struct field *field, const char *text,
 		      struct arena *mem, struct buf *out)
 {
@@ -43,7 +43,7 @@ static void put_items(const struct field *field, const char *text,
 	}
 }
 
-/* A list, or a problem that shows how to write one. */
+/* Whether the value is a list; if not, a problem shows how to write one. */
 static bool is_list(struct fill *fill, const struct spot *at)
 {
 	const struct node *value = at->value;

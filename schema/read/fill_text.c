@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts and words of job files. */
+/* Strings and enumerations of job files. */
 #include "schema/read/fill_part.h"
 
 #include <ctype.h>
@@ -77,13 +77,13 @@ static size_t count_names(const char *const *names)
 #define LOWER "abcdefghijklmnopqrstuvwxyz"
 #define NAMES_SHOWN 8
 
-/* Not a value, only the API's name for none. */
+/* Whether the name only means that no value is given. */
 static bool is_unspecified(const char *name)
 {
 	return text_ends(name, "_UNSPECIFIED");
 }
 
-/* By the names of the field and of what it is in: "params.type". */
+/* Returns a hint by the names of the field and the message: "params.type". */
 static const char *hint_at(const struct spot *at)
 {
 	const struct path *up = at->path->up;
@@ -159,7 +159,8 @@ int fill_enum(struct fill *fill, const struct spot *at)
 	return -1;
 }
 
-/* False, with a problem, if the text has not the form that the row wants. */
+/* Whether the text has the form that the field wants; if not, reports a
+ * problem. */
 static bool check_text(struct fill *fill, const struct spot *at,
 		       const char *text)
 {
@@ -177,7 +178,7 @@ static bool check_text(struct fill *fill, const struct spot *at,
 	return false;
 }
 
-/* The same of a map: it says itself what is wrong in it. */
+/* The same for a map; the check itself reports where it is wrong. */
 static bool check_json(struct fill *fill, const struct spot *at,
 		       const char *text)
 {
@@ -203,7 +204,7 @@ const char *fill_text(struct fill *fill, const struct spot *at)
 }
 
 /* Names the type that YAML gives the text: "a number", or "the number 2.1" if
- * it is not written like that. */
+ * it is written in another form. */
 static void yaml_value(const struct node *value, char out[SHORT_SIZE])
 {
 	char number[SHORT_SIZE];
@@ -234,7 +235,7 @@ static bool is_unquoted(const struct spot *at, const struct node *value)
 	       kind == SCALAR_FLOAT;
 }
 
-/* One warning for a whole list: the cause is one habit. */
+/* Warns once for a whole list, as all its items have the same cause. */
 static void warn_unquoted(struct fill *fill, const struct spot *at,
 			  const struct node *list, size_t more)
 {
@@ -262,7 +263,7 @@ static void warn_unquoted(struct fill *fill, const struct spot *at,
 		problem_hint(fill->found, "write \"%s\"", shown);
 }
 
-/* A path that a base of the job's file says, as the job's file would. */
+/* Returns a path in a base file as it is relative to the job's file. */
 static const char *path_from_job(struct fill *fill, const struct spot *at,
 				 const char *text)
 {
@@ -286,7 +287,8 @@ static const char *path_from_job(struct fill *fill, const struct spot *at,
 	return text;
 }
 
-/* "nvidia_tesla_t4": a name of the API's in another case. */
+/* Whether the text may be a name of the API in lower case:
+ * "nvidia_tesla_t4". */
 static bool is_other_case(const char *text)
 {
 	return strchr(text, '_') && strpbrk(text, LOWER) &&
@@ -309,7 +311,7 @@ static const char *in_capitals(struct fill *fill, const struct spot *at,
 	return out;
 }
 
-/* What somebody else's form has: kept as JSON. */
+/* Fills a field in the form of another system, which is kept as JSON. */
 static bool fill_json(struct fill *fill, const struct spot *at,
 		      const char **out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Maps of anything: what another system has words for, and jobrun has not. */
+/* Maps with any content, which jobrun passes on to another system. */
 #include "schema/read/fill_part.h"
 
 #include <jansson.h>
@@ -67,13 +67,14 @@ static json_t *tree_json(const struct node *node, bool texts)
 	}
 }
 
-/* What a check of the tree tells, and where that is in the file. */
+/* Where the problems that a check of the tree finds are in the file. */
 struct tree_spot {
 	struct fill *fill;
 	const struct spot *at;
 };
 
-/* The key or value at the next step of a path, which goes on behind it. */
+/* Returns the key or value at the next step of a path, and moves the path
+ * behind that step. */
 static const struct node *step(const struct node *node, const char **path,
 			       const struct node **key)
 {
@@ -87,7 +88,7 @@ static const struct node *step(const struct node *node, const char **path,
 		*path += **path == ']';
 	} else {
 		*path += **path == '.';
-		/* Keys may have dots in them: the longest that is there. */
+		/* Keys may contain dots, so match whole keys of the map. */
 		for (len = 0; item; item = item->next) {
 			size_t n = item->key->count;
 

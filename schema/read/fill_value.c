@@ -76,7 +76,7 @@ bool fill_parse_duration(const char *text, long *out, struct error *err)
 	char whole[32];
 	size_t len;
 
-	/* Fractions are those of the API's own form: "3600.5s". */
+	/* Only the API's own form has fractions: "3600.5s". */
 	if (!point || strcmp(point + 1 + strspn(point + 1, "0123456789"), "s"))
 		return duration_parse(text, out, err) == 0;
 	len = (size_t)(point - text);
@@ -246,8 +246,8 @@ bool fill_field(struct fill *fill, const struct spot *at, void *member)
 	case FIELD_MESSAGE:
 		if (!fill_is_map(fill, at))
 			return false;
-		/* The members of the surrounding message were set with its own
-		 * keys. */
+		/* fill_keys() has set the members of the surrounding
+		 * message. */
 		fill_keys(fill, at->field->message, at->value, at->path,
 			  member);
 		return true;

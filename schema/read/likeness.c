@@ -12,26 +12,26 @@
 #include "schema/yaml/source_text.h"
 
 #define KEY_MAX 64
-/* Letters to change, add or drop for a key to be a misspelt trainingInput;
- * "training" alone, the key of many a configuration, is further away. */
+/* The number of letters to change, add or drop in a misspelt trainingInput.
+ * "training" alone, a key of many configurations, differs more. */
 #define SLIPS_MAX 3
 
-/* The keys at the top of one document. */
+/* The keys at the top level of one document. */
 struct keys {
-	unsigned ours;    /* jobId, jobrun, trainingInput or nearly that */
-	unsigned fields;  /* that belong under trainingInput */
-	unsigned foreign; /* that other programs' files begin with */
+	unsigned ours;    /* jobId, jobrun, trainingInput or similar */
+	unsigned fields;  /* fields that belong under trainingInput */
+	unsigned foreign; /* keys that begin other programs' files */
 };
 
-/* Vertex AI, Kubernetes, Compose, Cloud Build, App Engine, workflows, and what
- * else has a network, a region or args of its own. */
+/* Keys of Vertex AI, Kubernetes, Compose, Cloud Build, App Engine, workflows,
+ * and others that also have a network, a region or args. */
 static const char *const foreign_keys[] = {
 	"apiVersion", "workerPoolSpecs", "trialJobSpec", "jobSpec",
 	"services",   "steps",           "runtime",      "resources",
 	"stages",     "tasks",           "swagger",      "openapi",
 };
 
-/* Without case, dashes and underscores. */
+/* Compares without regard to case, dashes and underscores. */
 static bool is_near_training(const char *key)
 {
 	char plain[KEY_MAX];
@@ -74,8 +74,8 @@ bool likeness_of_document(const struct node *root)
 	return are_of_a_job(&keys);
 }
 
-/* The key that a line begins with, quoted or not; false if it begins with
- * something else. */
+/* Reads the key that a line begins with, quoted or not; returns false if the
+ * line begins with something else. */
 static bool key_of(const char *line, size_t len, char out[KEY_MAX])
 {
 	size_t from = len && (line[0] == '"' || line[0] == '\'');
@@ -101,7 +101,8 @@ static bool mentions(const struct source *source, const char *word)
 	return memmem(source->text, source->len, word, strlen(word)) != NULL;
 }
 
-/* A map in braces, which JSON is, too; "{{" and "{%" begin templates. */
+/* Whether the file begins with a map in braces, such as JSON; "{{" and "{%"
+ * begin templates. */
 static bool begins_in_braces(const struct source *source)
 {
 	const char *p = source->text, *end = p + source->len;
@@ -129,7 +130,7 @@ enum likeness likeness_of_text(const struct source *source)
 			continue;
 		if (are_of_a_job(&keys))
 			return LIKENESS_JOB;
-		keys = (struct keys){ 0 }; /* of the next document */
+		keys = (struct keys){ 0 }; /* start the next document */
 	}
 	if (!mentioned)
 		return begins_in_braces(source) && mentions(source, "jobId")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All files of one command: which they are, several threads that read them,
- * and what is a matter of all of them. */
+/* Loads all files of one command: finds the files, reads them in several
+ * threads, and checks what concerns all of them. */
 #include "core/job/traits.h"
 #include "schema/schema.h"
 
@@ -18,15 +18,16 @@
 
 #define FILES_PER_THREAD 32 /* fewer are not worth a thread */
 #define THREADS_MAX 8
-/* Files that are read and wait for their turn: enough that threads do not wait
- * for one that lost its core for a while, and a bound on their bytes. */
+/* How many files may be read ahead and wait for their turn: enough that threads
+ * do not wait for one that lost its core for a while, with a bound on their
+ * bytes. */
 #define WINDOW 512
 #define WINDOW_BYTES ((size_t)1 << 20)
 
-/* Where a jobId was given, or made. */
+/* A jobId, given or made, and its place. */
 struct taken {
-	uint32_t id;    /* its place in `ids` */
-	uint32_t entry; /* of the files */
+	uint32_t id;    /* offset in `ids` */
+	uint32_t entry; /* index in the files */
 	uint32_t line, column, length;
 	bool made;
 };
@@ -35,12 +36,12 @@ struct taken {
 struct loader {
 	const struct schema_options *options;
 	const char **provider_names; /* up to NULL */
-	const char **block_names;    /* of those with keys of their own */
+	const char **block_names;    /* of providers with a block */
 	struct files files;
 
-	pthread_mutex_t lock; /* guards all below */
+	pthread_mutex_t lock; /* protects the members below */
 	pthread_cond_t moved; /* there is room in the window */
-	size_t next;          /* to be read */
+	size_t next;          /* the next file to read */
 	size_t done;          /* files whose turn it was */
 	size_t waiting_bytes; /* of files in the window */
 	struct reading *window[WINDOW];
@@ -51,9 +52,9 @@ struct loader {
 	struct problems *found;
 	struct taken *taken;
 	size_t taken_count, taken_size;
-	struct buf ids; /* all jobIds, a NUL after each */
+	struct buf ids; /* all jobIds, each with its NUL */
 	struct slots by_id;
-	struct extended_file *extended; /* by any file */
+	struct extended_file *extended; /* files that others extend */
 	size_t extended_count, extended_size;
 };
 
@@ -116,7 +117,8 @@ static void take(struct loader *loader, const struct job *job, size_t entry,
 	buf_add(&loader->ids, job->job_id, strlen(job->job_id) + 1);
 }
 
-/* Two jobs with one id are an error, wherever they stand. */
+/* Whether the job's id is new; two jobs with one id are reported, in whatever
+ * files they are. */
 static bool has_new_id(struct loader *loader, struct reading *reading,
 		       const struct job *job, size_t entry)
 {
@@ -176,7 +178,8 @@ static void add_extended(struct loader *loader, const struct reading *reading)
 	}
 }
 
-/* It is this file's turn: what one thread does after the other. */
+/* Takes the results of a file when its turn has come; one thread at a time does
+ * this. */
 static void take_reading(struct loader *loader, struct reading *reading,
 			 size_t entry)
 {
@@ -193,7 +196,7 @@ static void take_reading(struct loader *loader, struct reading *reading,
 		file->jobs++;
 		add_job(loader, job);
 		if (keep) {
-			/* The job outlives the text that it was read from. */
+			/* The job lives longer than the text of its file. */
 			node_forget_source(job->head.node);
 			reading->jobs[i] = NULL;
 		}
@@ -241,7 +244,7 @@ static void free_reading(struct reading *reading)
 	free(reading);
 }
 
-/* With the lock: takes what is complete, in the order of the files. */
+/* Takes the complete files in order; the lock is held. */
 static void take_turns(struct loader *loader)
 {
 	while (loader->window[loader->done % WINDOW]) {
@@ -281,7 +284,7 @@ static void *read_files(void *arg)
 	return NULL;
 }
 
-/* This one is counted. */
+/* Returns the number of threads, including this one. */
 static size_t thread_count(size_t files)
 {
 	size_t n = files / FILES_PER_THREAD, cores = 1;
@@ -300,7 +303,7 @@ static void read_all_files(struct loader *loader)
 	size_t i, n = 0, count = thread_count(loader->files.count);
 	pthread_t threads[THREADS_MAX];
 
-	/* Where there can be no more threads, there are fewer. */
+	/* If a thread cannot be started, fewer will do. */
 	while (n + 1 < count &&
 	       pthread_create(&threads[n], NULL, read_files, loader) == 0)
 		n++;
@@ -323,7 +326,7 @@ static bool is_extended(const struct loader *loader, const char *path)
 	return false;
 }
 
-/* Drops the jobs that were made of a file. */
+/* Drops the jobs made from a file. */
 static void drop_jobs(struct loader *loader, const struct file_entry *file)
 {
 	struct jobs *out = loader->out;
@@ -345,9 +348,9 @@ static void drop_jobs(struct loader *loader, const struct file_entry *file)
 }
 
 /*
- * A file of a directory that others extend, and that has no jobId, is there for
- * them only: it is no job, and what it lacks is no problem.  Its problems were
- * reported when the extending files were read.
+ * Drops files of a directory that others extend and that have no jobId.  These
+ * are no jobs, so missing fields are no problem; other problems were reported
+ * when the extending files were read.
  */
 static void drop_bases(struct loader *loader)
 {
@@ -370,8 +373,8 @@ static void drop_bases(struct loader *loader)
 	}
 }
 
-/* Files of a directory that are no jobs: one note for all of them, as there may
- * be many, or each is an error. */
+/* Reports files of a directory that are no jobs: one note for all, as there may
+ * be many, or with --strict an error for each. */
 static void say_foreign(struct loader *loader)
 {
 	const struct file_entry *first = NULL;

@@ -95,7 +95,8 @@ static const void **name_of(struct names *names, const struct shape *shape,
 	return names_at(names, name, strlen(name));
 }
 
-/* A field that is there in two spellings is left so, for others to report. */
+/* Merges two maps.  A field in two spellings stays as it is and is reported
+ * elsewhere. */
 static const struct node *merge_maps(struct arena *mem,
 				     const struct shape *shape,
 				     const struct node *base,

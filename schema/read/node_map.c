@@ -29,7 +29,7 @@ static void report_duplicate(const struct map_reader *r, const struct node *key,
 			       "which one they use");
 }
 
-/* "{{ name }}" is a map whose key is a map, to YAML. */
+/* Reports a map as the key of a map, which is what "{{ name }}" is in YAML. */
 static void report_key(const struct map_reader *r, const struct node *map,
 		       const struct node *key)
 {
@@ -46,7 +46,8 @@ static void report_key(const struct map_reader *r, const struct node *map,
 		    key->kind == NODE_MAP ? "map" : "list");
 }
 
-/* To YAML it is a letter as any other: the key stands at the left margin. */
+/* Reports a no-break space: in YAML it is a letter, so the key starts at the
+ * left margin. */
 static void report_no_break(const struct map_reader *r, const struct node *key)
 {
 	problem_add(r->found, SEVERITY_ERROR, key, NULL, "yaml",
@@ -54,7 +55,8 @@ static void report_no_break(const struct map_reader *r, const struct node *key)
 	problem_hint(r->found, "indent YAML with spaces, not tabs");
 }
 
-/* A map with it would look like a secret to plans, which show none. */
+/* Refuses the key of placeholders: plans would take the map for a secret and
+ * hide it. */
 static bool is_reserved(const struct map_reader *r, const struct node *key)
 {
 	if (strcmp(key->text, JSON_PLACEHOLDER_KEY) != 0)
@@ -66,7 +68,7 @@ static bool is_reserved(const struct map_reader *r, const struct node *key)
 	return true;
 }
 
-/* Reports and drops the keys that are there twice, or no keys. */
+/* Reports and drops duplicate keys and keys that are no text. */
 static struct item **drop_duplicates(const struct map_reader *r,
 				     struct node *map)
 {
@@ -115,7 +117,7 @@ static struct item **drop_duplicates(const struct map_reader *r,
 	return at;
 }
 
-/* Adds the entries of a map that the other does not have. */
+/* Adds the entries of a map that the other map lacks. */
 static void merge_map(const struct map_reader *r, struct node *map,
 		      struct item ***tail, const struct node *from)
 {

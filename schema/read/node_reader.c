@@ -14,13 +14,13 @@
 #include "schema/yaml/source_text.h"
 #include "schema/read/syntax.h"
 
-/* libyaml walks its stack of brackets at every token and asks for the next
- * bytes in between: it gets few at a time, and none if the stack is deep. */
+/* libyaml walks its stack of brackets at every token and asks for more bytes in
+ * between: it gets few at a time, and none while the stack is deep. */
 #define PIECE 2048
 #define BRACKETS_MAX (PIECE + 2 * NODE_DEPTH_MAX)
 #define TAG_DIRECTIVES_MAX 64
 
-/* A collection that has not ended. */
+/* A collection that is still open. */
 struct level {
 	struct node *node;
 	struct item **tail;
@@ -31,23 +31,23 @@ struct node_reader {
 	yaml_parser_t parser;
 	struct source *source;
 	struct problems *found;
-	size_t offset; /* of the source, what libyaml has */
+	size_t offset; /* how much of the source libyaml has */
 	bool too_deep;
 	bool ended;
 
-	struct arena *mem;   /* of the current document */
-	struct arena *given; /* for all of them, or NULL */
-	unsigned shift;      /* columns of the first line that were skipped */
+	struct arena *mem;   /* for the current document */
+	struct arena *given; /* for all documents, or NULL */
+	unsigned shift;      /* skipped columns of the first line */
 	struct origin *origin;
 	const struct node *root;
 	struct level levels[NODE_DEPTH_MAX + 1];
 	size_t depth;
 	struct names anchors;
 	struct names keys; /* of one large map at a time */
-	size_t nodes;      /* of the file */
+	size_t nodes;      /* in the file */
 	size_t documents;
 	uint64_t expanded;       /* by all aliases of the document */
-	const struct node *bomb; /* the alias that was too much */
+	const struct node *bomb; /* the alias that exceeded the limit */
 };
 
 static int feed(void *data, unsigned char *buffer, size_t size, size_t *used)
@@ -152,7 +152,7 @@ static void add_weight(struct node *node, const struct node *child)
 	node->weight = sum < node->weight ? UINT32_MAX : sum;
 }
 
-/* Puts a value where it belongs: into the innermost open collection. */
+/* Puts a value into the innermost open collection. */
 static void place(struct node_reader *r, const struct node *value)
 {
 	struct level *level;
@@ -228,7 +228,8 @@ static void add_alias(struct node_reader *r, const yaml_event_t *event)
 		if (r->expanded > NODE_COUNT_MAX &&
 		    (!r->bomb || target->weight > NODE_COUNT_MAX))
 			r->bomb = bad;
-		/* It stands here, and its value there. */
+		/* The node has the place of the alias and the value of its
+		 * anchor. */
 		alias = arena_alloc(r->mem, sizeof(*alias));
 		*alias = *target;
 		alias->line = bad->line;
@@ -242,7 +243,8 @@ static void add_alias(struct node_reader *r, const yaml_event_t *event)
 	place(r, bad);
 }
 
-/* YAML's own tags only say what the form says; "!" and !!str make text. */
+/* Whether a tag is known: YAML's own tags repeat what the form says, "!" and
+ * !!str make text. */
 static bool tag_is_known(struct node_reader *r, const yaml_char_t *tag,
 			 struct node *node)
 {
@@ -359,7 +361,7 @@ static int end_document(struct node_reader *r, struct document *out)
 	return 1;
 }
 
-/* 1: the document is whole, 0: go on, -1: refused. */
+/* Returns 1 if the document is complete, 0 to go on, -1 if it is refused. */
 static int take_event(struct node_reader *r, const yaml_event_t *event,
 		      struct document *out)
 {

@@ -13,7 +13,7 @@
 
 #define STEPS_MAX 32
 
-/* "args" or "[0]". */
+/* One step of a path: "args" or "[0]". */
 struct step {
 	const char *name; /* NULL: an index */
 	size_t len;
@@ -24,8 +24,8 @@ struct step {
 struct steps {
 	struct step items[STEPS_MAX];
 	size_t count;
-	const char *value; /* behind the "=" */
-	unsigned column;   /* of it */
+	const char *value; /* the text after "=" */
+	unsigned column;   /* column of the value */
 };
 
 struct setter {
@@ -66,7 +66,7 @@ static bool parse_index(const char **at, struct step *step)
 	return true;
 }
 
-/* trainingInput.args[0]=VALUE */
+/* Parses trainingInput.args[0]=VALUE. */
 static int parse(const struct schema_set *set, struct steps *out,
 		 struct error *err)
 {
@@ -129,8 +129,7 @@ static struct node *new_node(const struct setter *s, enum node_kind kind,
 	return node;
 }
 
-/* As it stands there: no quotes are needed for what a file would want
- * quotes for. */
+/* Returns the value literally: it needs no quotes where a file would. */
 static const struct node *plain_value(const struct setter *s)
 {
 	const char *text = s->steps.value;
@@ -145,7 +144,8 @@ static const struct node *plain_value(const struct setter *s)
 	return node;
 }
 
-/* Quotes, or JSON, which is YAML to libyaml; NULL with a problem. */
+/* Returns a quoted or JSON value, which libyaml reads, too; NULL with a
+ * problem. */
 static const struct node *parsed_value(const struct setter *s)
 {
 	struct source *source = s->origin->source;
@@ -168,7 +168,7 @@ static const struct node *parsed_value(const struct setter *s)
 	return value;
 }
 
-/* JSON to the letter; then libyaml knows what stood where. */
+/* Returns a value that is strictly JSON; libyaml then gives its positions. */
 static const struct node *json_value(const struct setter *s)
 {
 	json_error_t error;
@@ -282,7 +282,7 @@ static const struct node *put_key(const struct setter *s,
 	return map;
 }
 
-/* A copy of `old`, which may be NULL, with the value at the path. */
+/* Returns a copy of `old`, which may be NULL, with the value at the path. */
 static const struct node *put(const struct setter *s, const struct shape *shape,
 			      const struct node *old, size_t depth,
 			      const struct path *up)

@@ -23,18 +23,19 @@ struct reaching {
 	bool ships; /* its source goes elsewhere */
 };
 
-/* A value that is somewhere in the job. */
+/* A value in the job that names a file, a program or a secret. */
 struct named_path {
 	enum reach_use use;
 	const struct path *at;
 	const char *name;   /* of the field: "source" */
-	const char *secret; /* its name, or NULL */
+	const char *secret; /* the secret's name, or NULL */
 	const struct node *node;
 	const char *value;
-	bool pattern; /* with braces */
+	bool pattern; /* contains braces */
 };
 
-/* The root of what the file names; borrowed.  NULL: not known. */
+/* Returns the root of the folders that the file may name; borrowed; NULL if
+ * unknown. */
 static const char *root_of(struct reading *reading)
 {
 	char *folder;
@@ -53,7 +54,7 @@ int reach_check_file(struct reading *reading, struct error *err)
 	const char *path = reading->path;
 	struct stat st;
 
-	/* What the shell has opened is the operator's choice. */
+	/* Files that the shell opened are the user's choice. */
 	if (!boundary || !boundary->untrusted || text_starts(path, "/dev/") ||
 	    text_starts(path, "/proc/") || lstat(path, &st) < 0 ||
 	    !S_ISLNK(st.st_mode) ||
@@ -85,7 +86,7 @@ int reach_check_base(struct reading *reading, const char *path,
 			 boundary_root_name(root_of(reading)));
 }
 
-/* Keeps it for the plan. */
+/* Adds what the path reaches, for the plan. */
 static void add_reach(struct reaching *reaching, const struct named_path *one,
 		      const char *path, const char *holder)
 {
@@ -186,7 +187,7 @@ static void check_secret_files(struct reaching *reaching)
 	}
 }
 
-/* Only the index of shards is read here, unless the tasks run here too. */
+/* Only the index of shards is read here, unless the tasks also run here. */
 static void check_data(struct reaching *reaching, bool local)
 {
 	const struct messages *all = &reaching->job->jobrun.data;
@@ -211,7 +212,7 @@ static void check_data(struct reaching *reaching, bool local)
 	}
 }
 
-/* Keys and configurations that a provider's block names. */
+/* Checks keys and configurations named in a provider's block. */
 static void check_block(struct reaching *reaching,
 			const struct job_block *block)
 {
@@ -251,7 +252,8 @@ static void check_output(struct reaching *reaching, const char *block,
 			     });
 }
 
-/* Where it is shipped from, and whether anything is. */
+/* Notes where the file names the source, and warns of what is odd about the
+ * files that ship. */
 static void check_source_ships(struct reaching *reaching,
 			       const struct named_path *source)
 {
@@ -279,7 +281,8 @@ static void check_source_ships(struct reaching *reaching,
 	arena_free(mem);
 }
 
-/* Said by `validate` only: what is deleted or shown needs none. */
+/* Only `validate` checks that the source exists: deleting and showing need
+ * none. */
 static void check_source_is_there(struct reaching *reaching,
 				  const struct named_path *source)
 {
@@ -299,7 +302,8 @@ static void check_source_is_there(struct reaching *reaching,
 		    strerror(errno));
 }
 
-/* From where the program starts. */
+/* Returns the path of a name, which is relative to the source: the program
+ * starts there. */
 static const char *from_source(const struct job *job, const char *name)
 {
 	char *path;

@@ -18,7 +18,7 @@
 #include "schema/read/override.h"
 #include "schema/yaml/scalar.h"
 
-/* The first key at the top level that belongs into trainingInput. */
+/* Finds the first key at the top level that belongs into trainingInput. */
 static const struct node *stray_key(const struct node *root)
 {
 	const struct item *item;
@@ -29,7 +29,7 @@ static const struct node *stray_key(const struct node *root)
 	return NULL;
 }
 
-/* A key at the top level that is nearly trainingInput. */
+/* Whether a key at the top level is similar to trainingInput. */
 static bool has_near_training(const struct node *root)
 {
 	static const char *const names[] = { "trainingInput" };
@@ -43,8 +43,8 @@ static bool has_near_training(const struct node *root)
 
 #define IMPORT_FILE "'jobrun import FILE' converts it to a job file"
 
-/* What files of other programs begin with, and what to do with them; the first
- * that a file has. */
+/* Keys that show another program's file, and what to do with it; the first that
+ * matches is used. */
 static const struct {
 	const char *key;
 	const char *value; /* NULL: any */
@@ -78,7 +78,7 @@ static const struct {
 	{ "services", NULL, NULL, "a Docker Compose file", NULL },
 };
 
-/* False if it is no file of those. */
+/* Reports the file of another program; returns false if it is not known. */
 static bool add_foreign(struct reading *reading, const struct node *root)
 {
 	const struct node *value;
@@ -123,7 +123,8 @@ static void add_no_training(struct reading *reading, const struct node *root)
 	}
 }
 
-/* A list or a text; scripts of sbatch are read as that. */
+/* Reports a document that is a list or text; scripts of sbatch are read as
+ * text. */
 static void add_no_map(struct reading *reading, const struct node *root)
 {
 	problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
@@ -142,7 +143,7 @@ static void add_empty_training(struct reading *reading, const struct node *root,
 	const struct node *stray = stray_key(root);
 	struct path path = { .name = "trainingInput" };
 
-	/* Then it is no wonder that it is empty. */
+	/* After such errors an empty trainingInput is no wonder. */
 	if (reading->found.errors != reading->errors)
 		return;
 	if (!stray) {
@@ -169,7 +170,7 @@ static const struct item *training_item(const struct node *root)
 	return item ? item : node_item(root, "training_input");
 }
 
-/* The document with what it extends and with what the options set. */
+/* Merges the document over what it extends, and applies the options. */
 static int compose(struct reading *reading, struct document *doc)
 {
 	bool extends = extend_is_asked(doc->root);
@@ -190,8 +191,9 @@ static void add_unnamed(struct reading *reading, const struct place *at)
 	problem_hint(&reading->found, "the file's name can name only one job");
 }
 
-/* Names that come from the place in a file move on when a document is added or
- * taken out: then each run would be another job's. */
+/* Counts the job and reports it if it needs a jobId: in a file with several
+ * jobs, names by position would change when a job is added or removed, and runs
+ * would belong to other jobs. */
 static void count_job(struct reading *reading, const struct node *root)
 {
 	struct place at = { .line = root->line,
@@ -213,8 +215,8 @@ static void count_job(struct reading *reading, const struct node *root)
 	}
 }
 
-/* A map without a trainingInput.  Returns true if the document was taken as a
- * job all the same. */
+/* Reads a map without a trainingInput.  Returns true if the document was taken
+ * as a job nevertheless. */
 static bool read_slip(struct reading *reading, struct document *doc)
 {
 	const struct node *root = doc->root;
@@ -223,7 +225,7 @@ static bool read_slip(struct reading *reading, struct document *doc)
 	if (likeness_of_document(root) || (near && reading->named))
 		count_job(reading, root);
 	else if (!reading->named)
-		return false; /* in a directory lie other programs' files, too */
+		return false; /* a directory may hold other files */
 	if (near)
 		reading_add_job(reading, doc);
 	else
@@ -284,7 +286,7 @@ static void read_documents(struct reading *reading)
 		read_document(reading, &doc);
 	}
 	node_reader_free(reader);
-	/* Beside a job it was meant to be one. */
+	/* In a file with jobs this document was meant to be a job, too. */
 	if (reading->documents && reading->stray.line)
 		problem_add_at(&reading->found, SEVERITY_ERROR,
 			       &reading->source, reading->stray.line,
@@ -301,7 +303,7 @@ static void read_documents(struct reading *reading)
 			       "empty file: no job in it");
 }
 
-/* What is wrong with it is nothing to us. */
+/* Ignores the file with all its problems. */
 static void pass_over(struct reading *reading)
 {
 	bool strict = reading->found.strict;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A job from a document that holds one. */
+/* Makes a job from its document. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@
 #include "schema/rules/rules.h"
 #include "schema/yaml/scalar.h"
 
-/* A valid jobId that looks like the text. */
+/* Makes a valid jobId similar to the text. */
 static void make_job_id(const char *text, size_t len, char out[JOB_ID_MAX + 1])
 {
 	size_t n = 0, i;
@@ -51,7 +51,7 @@ static bool mend(const struct field *field, const char *text,
 		return false;
 	make_job_id(text, strlen(text), id);
 	text_short(id, out);
-	/* A name that is cut is nobody's. */
+	/* A shortened name would be meaningless. */
 	return strlen(text) < JOB_ID_MAX;
 }
 
@@ -66,7 +66,8 @@ find_provider(const struct schema_options *options, const char *name)
 	return NULL;
 }
 
-/* Keys of no table: blocks of providers, and places for anchors. */
+/* Takes keys that are in no table: blocks of providers, and keys for
+ * anchors. */
 static bool other_key(struct fill *fill, const struct message *message,
 		      const struct node *key, const struct node *value,
 		      const struct path *path, void *data)
@@ -102,7 +103,7 @@ static const char *const *other_names(const struct fill *fill,
 	return message == &message_jobrun ? reading->block_names : NULL;
 }
 
-/* The blocks of all providers that have one, with their defaults. */
+/* Makes the blocks of all providers that have one, with their defaults. */
 static void make_blocks(struct fill *fill, const struct schema_options *options,
 			struct job *job)
 {
@@ -164,7 +165,8 @@ static void set_provider(struct reading *reading, struct job *job)
 			arena_strdup(job->mem, options->provider);
 }
 
-/* A file may hold blocks for several places; it runs in one. */
+/* Notes blocks of other providers: a file may have them, but runs in one
+ * place. */
 static void note_unused_blocks(struct reading *reading, const struct job *job)
 {
 	const struct path block = { .name = "jobrun" };
@@ -190,8 +192,9 @@ static void note_unused_blocks(struct reading *reading, const struct job *job)
 	}
 }
 
-/* From folder and file: a config.yaml is in many projects.  One that older
- * versions named by the file alone keeps that name. */
+/* Makes a name from the folder and the file, as many projects have a
+ * config.yaml.  A job that an older version named by the file alone keeps that
+ * name. */
 static void make_name(const struct reading *reading, const struct job *job,
 		      char id[JOB_ID_MAX + 1])
 {
@@ -249,7 +252,8 @@ static void add_job(struct reading *reading, struct job *job)
 	reading->job_count++;
 }
 
-/* The job follows the rules of the provider that was asked for. */
+/* Checks the rules, with the traits of the provider only if the file or an
+ * option names it. */
 static void check_rules(struct reading *reading, const struct job *job)
 {
 	const struct schema_options *options = reading->options;

@@ -12,9 +12,9 @@
 #define KEY_SHOWN 64
 
 /*
- * Rows are tried in order; the first whose texts are in libyaml's is taken.
- * The message is said of the place of the problem, or of where the thing
- * that it is about began (`at_start`).
+ * Our messages for libyaml's.  The first row whose texts occur in libyaml's is
+ * used.  The message is about the position of the problem, or about the start
+ * of the construct (`at_start`).
  */
 static const struct saying {
 	const char *problem; /* NULL: any */
@@ -22,7 +22,7 @@ static const struct saying {
 	const char *message;
 	const char *hint;
 	bool at_start;
-	const char *other; /* what is said of the other of the two places */
+	const char *other; /* message about the other of these positions */
 } sayings[] = {
 	{ .problem = "unknown escape character",
 	  .message = "unknown escape after \"\\\" in a double-quoted string",
@@ -97,7 +97,7 @@ static void add(struct problems *found, struct source *source,
 		problem_hint(found, "%s", hint);
 }
 
-/* "found character that cannot start any token" and what it is. */
+/* Explains "found character that cannot start any token" by that character. */
 static bool add_stray(struct problems *found, struct source *source,
 		      const yaml_mark_t *mark)
 {
@@ -118,9 +118,9 @@ static bool add_stray(struct problems *found, struct source *source,
 	return true;
 }
 
-/* A line of the source. */
+/* One line of the source. */
 struct source_line {
-	const char *text; /* behind its blanks and its "- " */
+	const char *text; /* after its indentation and "- " */
 	size_t len;
 	unsigned number, column; /* of the text, from 1 */
 	bool is_item;
@@ -141,7 +141,7 @@ static struct source_line line_at(struct source *source, unsigned number)
 	return line;
 }
 
-/* The one before it that says something. */
+/* Returns the last line before that one which has content. */
 static struct source_line line_before(struct source *source, unsigned number)
 {
 	struct source_line line = { 0 };
@@ -154,7 +154,7 @@ static struct source_line line_before(struct source *source, unsigned number)
 	return (struct source_line){ 0 };
 }
 
-/* The length of the key that a line begins with; 0 if it does not. */
+/* Returns the length of the key that a line begins with, 0 if there is none. */
 static size_t key_length(const struct source_line *line)
 {
 	size_t n = strcspn(line->text, ": \r\n\"'{}[],#");
@@ -167,8 +167,8 @@ static bool is_blank(char c)
 	return !c || strchr(" \t\r\n", c);
 }
 
-/* A key where there can be none: what is wrong is that it stands too far to
- * the right, or the line above. */
+/* Explains a key where none can be: it is indented too far, or the line above
+ * is wrong. */
 static bool add_misplaced(struct problems *found, struct source *source,
 			  const yaml_mark_t *mark)
 {
@@ -212,7 +212,7 @@ static bool add_misplaced(struct problems *found, struct source *source,
 	return true;
 }
 
-/* The strings of JSON make it plain that it is a comma that lacks. */
+/* Explains a missing comma, which is clear from the strings of JSON. */
 static bool add_no_comma(struct problems *found, struct source *source,
 			 const yaml_mark_t *mark)
 {
@@ -225,7 +225,7 @@ static bool add_no_comma(struct problems *found, struct source *source,
 	return true;
 }
 
-/* A string without its second quote: what counts is where it starts. */
+/* Explains a string without its closing quote, at its start. */
 static void add_unterminated(struct problems *found, struct source *source,
 			     const yaml_mark_t *start)
 {
@@ -241,7 +241,8 @@ static void add_unterminated(struct problems *found, struct source *source,
 
 #define KEY_MAX 1024
 
-/* libyaml gives a longer one up, and says what else the text could be. */
+/* Explains a key that is too long: libyaml gives it up and reports something
+ * else. */
 static bool add_long_key(struct problems *found, struct source *source,
 			 const yaml_mark_t *mark)
 {
@@ -263,7 +264,7 @@ static bool add_long_key(struct problems *found, struct source *source,
 	return true;
 }
 
-/* Our own words for it, where there are any. */
+/* Reports a problem with our own message, if there is one. */
 static bool add_saying(struct problems *found, struct source *source,
 		       const yaml_parser_t *parser, const char *problem,
 		       const yaml_mark_t *mark)

@@ -67,7 +67,7 @@ json_t *yaml_read(const char *text, size_t len, const char *name,
 	reader = node_reader_new(&source, &found);
 	ret = node_reader_next(reader, &doc);
 	if (ret > 0) {
-		/* Refuse a tree that aliases could expand without end. */
+		/* Refuse a tree that aliases could expand without limit. */
 		if (found.errors ||
 		    (doc.root && doc.root->weight > NODE_COUNT_MAX))
 			first_problem(&found, name, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files with what mends their problems, and how they differ. */
+/* Writes files with the edits that fix their problems, and diffs of them. */
 #include "schema/problem/problem.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int compare_edits(const void *left, const void *right)
 	return a->column < b->column ? -1 : a->column > b->column;
 }
 
-/* The edits of a file in their order.  Returns new. */
+/* Returns the edits of a file in order, as a new array. */
 static const struct edit **edits_of(const struct problems *found,
 				    const char *file, size_t *count)
 {
@@ -42,8 +42,8 @@ static const struct edit **edits_of(const struct problems *found,
 	return all;
 }
 
-/* Where the text begins that lines and columns count from; -1: it is in
- * another encoding, and was converted. */
+/* Returns where the text begins that lines and columns count from; -1 if it was
+ * converted from another encoding. */
 static int text_start(const char *text, size_t len)
 {
 	if (memchr(text, 0, len) || (len && (unsigned char)*text >= 0xfe))
@@ -59,7 +59,7 @@ static char *copy_of(const char *text, size_t len)
 	return copy;
 }
 
-/* What comes before a value and is no part of it: its anchor and its tag. */
+/* Returns the position after the anchor and the tag of a value. */
 static size_t behind_properties(const struct source *source, size_t from,
 				size_t to)
 {
@@ -114,7 +114,7 @@ char *problems_mend(const struct problems *found, const char *file,
 	return buf_take(&out);
 }
 
-/* The lines of a text; each ends with its line end, if it has one. */
+/* The lines of a text, each with its line end if it has one. */
 struct lines {
 	const char **at;
 	size_t count; /* at[count] is the end */
@@ -154,7 +154,7 @@ static void put_line(struct buf *out, char mark, const struct lines *of,
 	buf_done(&line);
 }
 
-/* From the first to behind the last line of a change and what is around. */
+/* Writes the change in lines `first` to `last`, with the lines around it. */
 static void put_hunk(struct buf *out, const struct lines *a,
 		     const struct lines *b, size_t first, size_t last)
 {

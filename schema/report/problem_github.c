@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Problems as commands that GitHub's runner reads from a step's output: one
- * line each, and nothing of a file can end it or begin another. */
+/* Writes problems as commands for GitHub's runner: one line each, so that no
+ * text of a file can end it or begin another. */
 #include "schema/problem/problem.h"
 
 #include <string.h>
 
-/* A property's value ends at "," and ":", a message at the line's end. */
+/* Escapes the value of a property, which ends at "," and ":", or of a message,
+ * which ends with the line. */
 static void put_escaped(struct buf *out, const char *text, const char *special)
 {
 	struct buf safe = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Problems for programs: our own JSON, and SARIF 2.1.0, the form in which
- * code scanners tell what they found. */
+/* Writes problems for programs: our own JSON, and SARIF 2.1.0, the format of
+ * code scanners. */
 #include "schema/problem/problem.h"
 
 #include <string.h>
@@ -18,7 +18,8 @@ static json_t *place_json(const struct position *place)
 	return one;
 }
 
-/* `also` is the first of them, as it was when there was but one. */
+/* Writes all labels; `also` remains the first one, for programs that know only
+ * one. */
 static void put_labels(json_t *one, const struct problem *p)
 {
 	json_t *all = json_array(), *label;
@@ -71,7 +72,7 @@ static json_t *text_object(const char *text)
 	return object;
 }
 
-/* What it is, why, and how it looks: for the page that a scanner shows. */
+/* Describes a rule for the page that a scanner shows: what, why, an example. */
 static json_t *rule_json(const char *id)
 {
 	const struct rule *rule = rule_find(id);
@@ -101,7 +102,7 @@ static json_t *rule_json(const char *id)
 	return one;
 }
 
-/* The index of the rule, which is added at its first use. */
+/* Returns the index of the rule, which is added when first used. */
 static size_t rule_index(json_t *all, const char *id)
 {
 	size_t i, count = json_array_size(all);
@@ -114,7 +115,7 @@ static size_t rule_index(json_t *all, const char *id)
 	return count;
 }
 
-/* A path as a relative reference: RFC 3986, 4.2. */
+/* Returns a path as a relative reference: RFC 3986, 4.2. */
 static json_t *uri(const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Problems as text for a terminal or a log.  Texts from files are escaped,
- * never printed raw: no byte of theirs can move the cursor. */
+/* Writes problems as text for a terminal or a log.  Texts from files are
+ * escaped, so that none of their bytes can move the cursor. */
 #include "schema/problem/problem.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static bool in(uint32_t c, const struct text_range *ranges, size_t count)
 	return false;
 }
 
-/* Columns that a terminal gives it. */
+/* Returns the columns that a terminal uses for the character. */
 static unsigned width_of(uint32_t c)
 {
 	static const struct text_range wide[] = {
@@ -64,7 +64,8 @@ void problem_put_safe(struct buf *out, const char *text)
 	}
 }
 
-/* The source line; each control character takes the place of one. */
+/* Writes the source line; each control character is replaced by one
+ * character. */
 static void put_excerpt(struct buf *out, const char *text)
 {
 	size_t len = strlen(text), n;
@@ -93,12 +94,14 @@ static void put_caret(struct buf *out, const struct position *p, char line)
 			 n ? width_of(c) : 1);
 		n = n ? n : 1;
 	}
-	/* Past the end of the line: something is missing there. */
+	/* The problem is past the end of the line, where something is
+	 * missing. */
 	if (column <= p->column)
 		buf_fill(out, line, 1);
 }
 
-/* `line` is drawn under what it is about, `first` at its start. */
+/* Writes the source line with `line` under the problem, and `first` at its
+ * start. */
 static void put_source(struct buf *out, const struct position *p, char first,
 		       char line, const char *said, const char *tint,
 		       const char *plain)

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Case, "_" and "-" do not count. */
+/* Compares without regard to case, "_" and "-". */
 static bool is_same(const char *a, const char *b)
 {
 	for (;; a++, b++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds where.  The rules are the YAML files beside this, which become
- * tables when jobrun is built; what `check` names is in rules_THEME.c. */
+/* The rules for each place.  They come from the YAML files here, which become
+ * tables when jobrun is built; the functions in `check` are in
+ * rules_THEME.c. */
 #include "schema/rules/rules.h"
 
 #include "core/job/traits.h"

@@ -102,7 +102,7 @@ static const struct item *item_of(const void *message, const char *name)
 		message_snake_name(name, snake, sizeof(snake));
 		item = node_item(head->node, snake);
 	}
-	/* null is as good as not there. */
+	/* null means that the field is not given. */
 	return item && !scalar_is_null(item->value) ? item : NULL;
 }
 

@@ -38,7 +38,7 @@ static const char *path_of(size_t i, const char *name, char out[PATH_SIZE])
 	return out;
 }
 
-/* A value that was given twice or refused counts as given. */
+/* Whether a value is missing; one that was given twice or refused is not. */
 static bool lacks(const struct parameter_spec *one, const char *name)
 {
 	return !value_of(one, name) && !one->head.refused && !one->head.strange;
@@ -85,7 +85,7 @@ void check_parameter_names(const struct check *check)
 static void check_range(const struct check *check, size_t i)
 {
 	const struct parameter_spec *one = parameter(check, i);
-	/* What is not given is 0. */
+	/* A value that is not given is 0. */
 	bool no_min = one->min_value == 0 && lacks(one, "minValue");
 	bool no_max = one->max_value == 0 && lacks(one, "maxValue");
 	char path[PATH_SIZE], line[LINE_SIZE];
@@ -160,7 +160,8 @@ static void check_discrete(const struct check *check, size_t i)
 	}
 }
 
-/* The list that goes with the other type, given in place of its own. */
+/* Returns the list for the other type, which was given instead of the right
+ * one. */
 static const char *other_values(const struct parameter_spec *one)
 {
 	return one->type == PARAMETER_CATEGORICAL ? "discreteValues"
@@ -214,7 +215,7 @@ void check_parameter_values(const struct check *check)
 	}
 }
 
-/* There is no logarithm of 0. */
+/* A logarithmic scale cannot include 0. */
 void check_parameter_scale(const struct check *check)
 {
 	char path[PATH_SIZE], line[LINE_SIZE];
@@ -251,7 +252,7 @@ void check_parameter_scale(const struct check *check)
 	}
 }
 
-/* Values that a parameter of its type has no use for. */
+/* Reports values that a parameter of its type does not use. */
 void check_parameter_fields(const struct check *check)
 {
 	static const char *const bounds[] = { "minValue", "maxValue" };
@@ -350,7 +351,7 @@ void check_trials(const struct check *check)
 
 	if (spec->max_parallel_trials <= spec->max_trials || spec->head.refused)
 		return;
-	/* A flag may give the other. */
+	/* A flag may set the other one. */
 	at = value_of(spec, "maxParallelTrials");
 	all = value_of(spec, "maxTrials");
 	if (!at || !all)

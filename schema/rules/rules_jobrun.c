@@ -12,7 +12,8 @@ void check_secrets(const struct check *check)
 	size_t i;
 
 	for (i = 0; i < check->job->jobrun.secrets.count; i++, secret++) {
-		/* Asks the file: a value that was refused was given too. */
+		/* A value that was refused was given, too, so look into the
+		 * file. */
 		const struct node *env = value_of(secret, "env");
 		const struct node *file = value_of(secret, "file");
 
@@ -108,7 +109,8 @@ void check_checkpoints(const struct check *check)
 	       metric ? "goal" : "metric");
 }
 
-/* Whether its provider's block has one, or one that was refused. */
+/* Whether the block of the provider has a launcher, or had one that was
+ * refused. */
 static bool has_launcher(const struct job *job)
 {
 	size_t i;
@@ -151,7 +153,7 @@ void check_launcher(const struct check *check)
 	}
 }
 
-/* With no provider in the file it may run anywhere. */
+/* Without a provider in the file the job may run anywhere. */
 void check_processes_place(const struct check *check)
 {
 	const struct jobrun_block *block = &check->job->jobrun;

@@ -43,7 +43,7 @@ void check_custom_master(const struct check *check)
 	problem_hint(check->found, "for instance masterType: n1-standard-8");
 }
 
-/* The first of the fields that only CUSTOM has. */
+/* Returns the first of the fields that need scaleTier CUSTOM. */
 static const struct node *custom_key(const struct training_input *in,
 				     const char **name)
 {
@@ -83,7 +83,7 @@ void check_only_custom(const struct check *check)
 			       line));
 		return;
 	}
-	/* A flag may say CUSTOM; a TPU of its own is no tier's. */
+	/* A flag may set CUSTOM; TPUs need no tier. */
 	if (in->head.strange ||
 	    is_tpu(in->worker_config.accelerator_config.type))
 		return;
@@ -99,7 +99,7 @@ void check_types(const struct check *check)
 	char path[64];
 	int i;
 
-	/* With a tier of its own that is said already. */
+	/* With another tier this was reported already. */
 	if (in->scale_tier != SCALE_TIER_CUSTOM &&
 	    message_has(&message_training_input, in, "scaleTier"))
 		return;
@@ -244,8 +244,8 @@ void check_machine_types(const struct check *check)
 			check_machine_type(check, i);
 }
 
-/* Where there is a cluster, what is not known asks for no CPU and no memory
- * of it. */
+/* Warns of an unknown machine type: on a cluster no CPU and no memory would be
+ * requested for it. */
 void check_machine_known(const struct check *check)
 {
 	char path[64], shown[SHORT_SIZE];
@@ -268,7 +268,7 @@ void check_machine_known(const struct check *check)
 	}
 }
 
-/* Type and count go together. */
+/* Requires type and count together. */
 void check_accelerator_pairs(const struct check *check)
 {
 	int i;
@@ -317,7 +317,7 @@ static void check_fit(const struct check *check, int role,
 	char path[96], line[LINE_SIZE];
 
 	if (!fit) {
-		/* What the catalogue does not know it can't forbid. */
+		/* Combinations that the catalogue does not know are allowed. */
 		machine = catalogue_machine(check->catalogue, type, NULL);
 		if (!machine)
 			return;
@@ -398,7 +398,8 @@ static bool is_among(const char *const *names, size_t count, const char *name)
 	return false;
 }
 
-/* Its own, or those that its machine type or the tier has built in. */
+/* Returns the accelerator of a role: its own, or the one built into its machine
+ * type or the tier. */
 static const char *accelerator_of(const struct check *check, int role)
 {
 	const struct training_input *in = check->in;

@@ -23,7 +23,8 @@ static const char *near_region(const struct catalogue *all, const char *name)
 	return nearest_name(name, names, n);
 }
 
-/* "us-central1": another number is another region, and no slip. */
+/* Returns the number of a region such as "us-central1": another number is
+ * another region, not a typo. */
 static const char *number_of(const char *region)
 {
 	return region + strcspn(region, "0123456789");

@@ -6,7 +6,7 @@
 #include "core/base/buf.h"
 #include "schema/rules/rules_check.h"
 
-/* The first image of the job, and whose it is. */
+/* Finds the first image of the job, and its role. */
 static const struct node *image_key(const struct training_input *in, int *role)
 {
 	for (*role = 0; *role < ROLE_COUNT; (*role)++)
@@ -87,7 +87,7 @@ void check_container_args(const struct check *check)
 	}
 }
 
-/* MAJOR.MINOR; the form was checked. */
+/* Splits MAJOR.MINOR, whose form was checked. */
 static void split(const char *version, long *major, long *minor)
 {
 	char *end = NULL;
@@ -96,7 +96,7 @@ static void split(const char *version, long *major, long *minor)
 	*minor = *end ? strtol(end + 1, NULL, 10) : 0;
 }
 
-/* The latest of the catalogue. */
+/* Returns the latest minor version in the catalogue. */
 static long last_minor(const struct catalogue *all, long major)
 {
 	long last = -1, one, minor;
@@ -132,7 +132,7 @@ static void check_version_of(const struct check *check, const char *version,
 	}
 	split(version, &major, &minor);
 	last = last_minor(check->catalogue, major);
-	/* Whether there was a later one can't be told. */
+	/* There may be a later version than the catalogue knows. */
 	if (major == 2 && minor > last)
 		doubtful(check, at, path,
 			 "\"%s\" %s is later than all known ones, up to 2.%ld",

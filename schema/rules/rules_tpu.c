@@ -15,7 +15,7 @@ static const struct accelerator_config *tpu_config(const struct check *check)
 	return &check->in->worker_config.accelerator_config;
 }
 
-/* cloud_tpu and the types of accelerators that are TPUs go together. */
+/* Requires that cloud_tpu and a TPU as the accelerator type go together. */
 void check_tpu_accelerator(const struct check *check)
 {
 	const struct training_input *in = check->in;
@@ -54,7 +54,7 @@ void check_tpu_accelerator(const struct check *check)
 		else if (i != ROLE_WORKER)
 			broken(check, at, path,
 			       "\"type\" %s: only a worker can be a TPU", type);
-		/* The type of the worker may come from a flag. */
+		/* A flag may set the worker's type. */
 		else if (worker)
 			broken(check, at, path,
 			       "\"type\" %s needs workerType cloud_tpu, not %s "
@@ -82,14 +82,14 @@ void check_tpu_one(const struct check *check)
 		return;
 	}
 	at = value_of(in, "workerType");
-	/* A flag may give the count. */
+	/* A flag may set the count. */
 	if (at && !in->head.strange)
 		doubtful(check, at, "trainingInput.workerType",
 			 "\"workerCount\" must be 1 with workerType cloud_tpu, "
 			 "but it is missing");
 }
 
-/* Eight cores, and no pods. */
+/* Checks the count: eight cores, and no pods. */
 void check_tpu_count(const struct check *check)
 {
 	const struct accelerator_config *config = tpu_config(check);
@@ -122,7 +122,7 @@ void check_tpu_count(const struct check *check)
 		     "jobrun.provider: tpu-vm has slices of other sizes");
 }
 
-/* The row of a type with or without _POD. */
+/* Returns the row of a type, with or without _POD. */
 static const struct tpu *tpu_of(const struct check *check)
 {
 	const char *type = tpu_config(check)->type;
@@ -137,7 +137,7 @@ static const struct tpu *tpu_of(const struct check *check)
 	return catalogue_tpu(check->catalogue, type);
 }
 
-/* All sizes, or of many those next to the one that there is not. */
+/* Writes all sizes, or if there are many, those next to the wrong one. */
 static void put_sizes(const struct tpu *tpu, long count, struct buf *out)
 {
 	const struct slice *slices = tpu->slices;
@@ -178,7 +178,7 @@ void check_tpu_slice(const struct check *check)
 	buf_done(&list);
 }
 
-/* The version for a TPU that serves a container. */
+/* Checks the version for a TPU that serves a container. */
 void check_tpu_tf(const struct check *check)
 {
 	const struct training_input *in = check->in;

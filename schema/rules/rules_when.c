@@ -14,14 +14,14 @@
 static const char *const all_roles[] = { "master", "worker", "parameterServer",
 					 "evaluator", NULL };
 
-/* A field of the job. */
+/* The place of a field in the job. */
 struct when_place {
 	const struct field *field;
-	const void *owner;  /* the message that it is a member of */
+	const void *owner;  /* the message that has the member */
 	const void *member; /* its value */
 	bool given;         /* the file has it */
-	bool unknown;       /* it may have it, and was not understood */
-	const struct node *value, *key; /* where, if the file has it */
+	bool unknown;       /* the file may have it, not understood */
+	const struct node *value, *key; /* set if the file has it */
 };
 
 static bool find(const struct check *check, const char *path,
@@ -73,7 +73,7 @@ static long number_of(const struct when_place *at)
 	}
 }
 
-/* As the file would say it; "" for none, and for what has several. */
+/* Returns the value as in the file; "" for none and for several values. */
 static const char *text_of(const struct when_place *at, char out[PATH_SIZE])
 {
 	const char *text;
@@ -96,7 +96,7 @@ static const char *text_of(const struct when_place *at, char out[PATH_SIZE])
 	}
 }
 
-/* {role} in a path or a text. */
+/* Replaces {role} in a path or a message. */
 static void put_role(struct buf *out, const char *text, const char *role)
 {
 	const char *mark;
@@ -128,7 +128,7 @@ static bool text_has_end(const char *text, const char *const *ends)
 	return false;
 }
 
-/* An item of the list with such an end; then the place is that item's. */
+/* Whether an item of the list ends like that; the place is then the item's. */
 static bool item_ends(struct when_place *at, const char *const *ends)
 {
 	const struct strings *all = at->member;
@@ -220,7 +220,7 @@ static bool holds(const struct check *check, const struct condition *one,
 	return false;
 }
 
-/* {PATH} in a text is a value of the job. */
+/* Replaces {PATH} in a message by the value of the job. */
 static void put_values(const struct check *check,
 		       const struct when_place *found, const char *text,
 		       struct buf *out)
@@ -261,7 +261,7 @@ static void put(const struct check *check, const struct when_place *found,
 	buf_done(&text);
 }
 
-/* The place of `at`, as the conditions left it. */
+/* Reports the rule at the place that the conditions have found. */
 static void say(const struct check *check, const char *role,
 		const struct when_place *found)
 {

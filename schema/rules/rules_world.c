@@ -40,7 +40,7 @@ size_t looks_like_zone(const char *name)
 	return strspn(suffix, LOWER) == 1 && !suffix[1] ? len : 0;
 }
 
-/* "NVIDIA_H200_141GB" */
+/* Whether a name looks like "NVIDIA_H200_141GB". */
 static bool looks_like_accelerator(const char *type)
 {
 	return strspn(type, UPPER) && strchr(type, '_') &&
@@ -105,7 +105,7 @@ static bool is_known(const struct catalogue *all, const char *type)
 
 	if (catalogue_accelerator(all, type) || catalogue_tpu(all, type))
 		return true;
-	/* TPU_V3_POD is AI Platform's name of slices with several hosts. */
+	/* TPU_V3_POD is AI Platform's name for slices with several hosts. */
 	if (!text_ends(type, "_POD") || strlen(type) >= sizeof(name))
 		return false;
 	snprintf(name, sizeof(name), "%.*s", (int)strlen(type) - 4, type);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobrun.docker, jobrun.container and jobrun.conda: what the program is started in. */
+/* jobrun.docker, jobrun.container and jobrun.conda: where the program is
+ * started. */
 #include "schema/tables/tables.h"
 
 #include "core/job/check.h"

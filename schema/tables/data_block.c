@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobrun.data and jobrun.checkpoints: what goes into training and comes out
- * of it. */
+/* jobrun.data and jobrun.checkpoints: the input and output of training. */
 #include "core/job/check.h"
 #include "schema/tables/tables.h"
 

@@ -5,7 +5,7 @@
 
 #include "core/job/job.h"
 
-/* Kubernetes and Slurm need all of them written out. */
+/* On Kubernetes and Slurm all trials are written out. */
 #define TRIALS_MAX 10000
 
 static const char *const goal_names[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobrun: what AI Platform had no word for.  What only one provider has is
- * a block of its own, declared in that provider's folder. */
+/* jobrun: fields that AI Platform did not have.  Fields of one provider are in
+ * a block declared in that provider's folder. */
 #include "core/job/check.h"
 #include "core/job/traits.h"
 #include "schema/tables/tables.h"
@@ -37,7 +37,8 @@ static const struct message message_secret = {
 };
 
 static const struct field jobrun_fields[] = {
-	/* Done with before the table is asked: see schema/read/extend.c. */
+	/* extends is resolved before the table is used: see
+	 * schema/read/extend.c. */
 	{ .name = "extends",
 	  .type = FIELD_STRINGS,
 	  .flags = FIELD_SINGLE | FIELD_POSITION,
@@ -230,7 +231,7 @@ static const struct field jobrun_fields[] = {
 	  .offset = offsetof(struct jobrun_block, grace_s),
 	  .doc = "How long a process has between SIGTERM and SIGKILL, for "
 		 "instance 90s or 5m." },
-	/* A policy, not a part of what is run: to change it is no change. */
+	/* This is a policy, so changing it does not change the job. */
 	{ .name = "onChange",
 	  .type = FIELD_ENUM,
 	  .flags = FIELD_POSITION,

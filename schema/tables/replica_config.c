@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one kind of replica runs on and in: masterConfig and its like. */
+/* The machine and the image of one kind of replica: masterConfig and the
+ * like. */
 #include "core/job/check.h"
 #include "core/job/traits.h"
 #include "schema/tables/tables.h"

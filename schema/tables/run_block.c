@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobrun.logs, jobrun.metrics and jobrun.restart: how a run is watched, and
+/* jobrun.logs, jobrun.metrics and jobrun.restart: how a run is observed, and
  * what happens when it fails. */
 #include "core/job/check.h"
 #include "schema/tables/tables.h"

@@ -15,8 +15,8 @@ static bool has_required(const struct message *message)
 }
 
 /*
- * Takes out messages that were not given: their defaults alone would say
- * that there is one, and not be enough of it.
+ * Removes messages that were not given: their defaults alone would make an
+ * incomplete message.
  */
 static void drop_absent(const struct message *message, const void *data,
 			json_t *value)
@@ -39,7 +39,7 @@ static void drop_absent(const struct message *message, const void *data,
 	}
 }
 
-/* Takes out a default if its field was not given. */
+/* Removes a default if its field was not given. */
 static void drop_default(const struct job *job, json_t *value, const char *name)
 {
 	if (!message_has(job->training_message, &job->training_input, name))
@@ -47,9 +47,9 @@ static void drop_default(const struct job *job, json_t *value, const char *name)
 }
 
 /*
- * A fragment that names machines had the tier and the counts from flags.
- * They are BASIC and 0 here while nobody says so, which would contradict the
- * machines if it stood in the file.
+ * Removes defaults that contradict the file.  A fragment that names machines
+ * had the tier and the counts from flags; BASIC and 0 are defaults and would
+ * contradict the machines.
  */
 static void drop_contradictions(const struct job *job, json_t *value)
 {
@@ -76,7 +76,7 @@ int render_yaml(const struct job *job, struct buf *out, struct error *err)
 	size_t i;
 	int ret;
 
-	/* One that was made from the name of the file is part of it too. */
+	/* A jobId made from the name of the file is written, too. */
 	json_put_text(value, "jobId", job->job_id);
 	json_object_del(fields, "jobId");
 	json_object_update(value, fields);

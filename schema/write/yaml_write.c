@@ -10,8 +10,8 @@
 #include "schema/yaml/node.h"
 #include "schema/yaml/scalar.h"
 
-/* Whether a reader of YAML 1.1 or 1.2 may see a number, a date or a time: only
- * such characters. */
+/* Whether YAML 1.1 or 1.2 may read the text as a number, a date or a time: it
+ * has digits and only such characters. */
 static bool is_like_a_number(const char *text)
 {
 	return text[strcspn(text, "0123456789")] &&
@@ -40,7 +40,7 @@ static yaml_scalar_style_t style_of(const char *text)
 	if (scalar_kind(&node) != SCALAR_TEXT || is_like_a_number(text) ||
 	    is_like_a_word(text))
 		return YAML_DOUBLE_QUOTED_SCALAR_STYLE;
-	/* The emitter itself adds quotes where the syntax wants them. */
+	/* The emitter itself adds quotes where the syntax needs them. */
 	return YAML_PLAIN_SCALAR_STYLE;
 }
 
@@ -95,7 +95,7 @@ static bool put_list(yaml_emitter_t *emitter, const json_t *list)
 	       yaml_emitter_emit(emitter, &event);
 }
 
-/* The shortest form that is read back as the same number. */
+/* Writes the shortest form that is read back as the same number. */
 static bool put_real(yaml_emitter_t *emitter, double value)
 {
 	char text[64];
@@ -107,7 +107,7 @@ static bool put_real(yaml_emitter_t *emitter, double value)
 			break;
 	}
 	snprintf(text, sizeof(text), "%.*g", digits, value);
-	/* YAML 1.1 has no exponent without a point. */
+	/* In YAML 1.1 a number with an exponent needs a point. */
 	if (strchr(text, 'e') && !strchr(text, '.'))
 		snprintf(text, sizeof(text), "%.1e", value);
 	return put_scalar(emitter, text, YAML_PLAIN_SCALAR_STYLE);

@@ -14,7 +14,8 @@ static const char template_hint[] =
 	"this looks like a template, but jobrun fills in no templates: write "
 	"the value itself, or pass it with --set";
 
-/* Texts that stand nowhere in a value, and what to say of them; in order. */
+/* Texts that may be anywhere in a value, and the hints for them; the first
+ * match counts. */
 static const struct look {
 	const char *part;
 	const char *hint;
@@ -35,7 +36,7 @@ static const struct look {
 		"the line of its key" },
 };
 
-/* <BUCKET>, $BUCKET or [BUCKET], also inside of a path. */
+/* Whether the text has <BUCKET>, $BUCKET or [BUCKET], also within a path. */
 static bool has_variable(const char *text)
 {
 	const char *p;
@@ -68,7 +69,8 @@ const char *looks_hint(const char *text)
 	return NULL;
 }
 
-/* {BUCKET}, which is a map with a key and no value to YAML. */
+/* Whether the value is {BUCKET}, which is a map with a key and no value in
+ * YAML. */
 static bool is_braces(const struct node *value)
 {
 	const struct item *item = value->items;

@@ -22,7 +22,8 @@ void names_done(struct names *names)
 
 void names_clear(struct names *names)
 {
-	/* One large map must not make all small ones after it slow. */
+	/* A table that was large for one map must not slow down all small
+	 * ones. */
 	if (names->size > 1024 && names->count < names->size / 8)
 		names_done(names);
 	if (names->count)

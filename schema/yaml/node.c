@@ -36,7 +36,7 @@ struct search {
 	size_t count, max;
 };
 
-/* `via` is the alias or the merged map that led here last. */
+/* Searches below `at`; `via` is the alias or merged map that led here last. */
 static void search(struct search *s, const struct node *at,
 		   const struct node *via)
 {

@@ -44,7 +44,7 @@ json_t *node_json(const struct node *node)
 	out = json_object();
 	if (node->kind != NODE_MAP)
 		return out;
-	/* Merged keys follow: explicit ones win. */
+	/* Merged keys come last, as explicit keys win. */
 	for (item = node->items; item; item = item->next)
 		if (!json_object_get(out, item->key->text))
 			json_object_set_new(out, item->key->text,

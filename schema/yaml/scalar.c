@@ -43,7 +43,8 @@ static bool is_false(const char *text)
 	return is_one_of(text, words, COUNT(words));
 }
 
-/* The number without its underscores, or false if it is too long. */
+/* Copies the number without its underscores; returns false if it is too
+ * long. */
 static bool compact(const char *text, char out[NUMBER_MAX + 1])
 {
 	size_t n = 0;
@@ -69,7 +70,7 @@ static bool is_digits(const char *text, const char *set)
 	return *text && text[strspn(text, set)] == '\0';
 }
 
-/* 12:30:00 is a number of base 60 in YAML 1.1, which people took for times. */
+/* Whether the text is a number to base 60, such as 12:30:00, in YAML 1.1. */
 static bool is_base_60(const char *text)
 {
 	const char *p = skip_sign(text);
@@ -108,7 +109,7 @@ static long base_60(const char *text)
 	return value + part;
 }
 
-/* The base of a whole number as YAML 1.1 has it, or 0 if it is none.
+/* Returns the base of a whole number in YAML 1.1, or 0 if it is none.
  * `*digits` is where its digits start. */
 static int base_of(const char *text, const char **digits)
 {
@@ -190,7 +191,7 @@ bool scalar_is_null(const struct node *node)
 	return node->kind == NODE_SCALAR && scalar_kind(node) == SCALAR_NULL;
 }
 
-/* 8.0 and 1e3 are whole numbers too, to the service. */
+/* The service also accepts 8.0 and 1e3 as whole numbers. */
 static bool whole_double(const char *number, long *out)
 {
 	double value;
@@ -216,7 +217,7 @@ bool scalar_int(const struct node *node, long *out, bool *odd)
 	base = base_of(number, &digits);
 	*odd = base != 10 || strchr(node->text, '_');
 	if (!node->plain) {
-		/* Text that a JSON reader takes for a number: decimal. */
+		/* Quoted text must be a number for a JSON reader: decimal. */
 		if (strchr(node->text, '_'))
 			return false;
 		base = is_digits(skip_sign(number), decimal) ? 10 : 0;

@@ -7,7 +7,7 @@
 
 struct slot {
 	uint32_t hash;
-	uint32_t number; /* plus one; 0: free */
+	uint32_t number; /* plus one; 0: a free slot */
 };
 
 void slots_done(struct slots *slots)
@@ -61,7 +61,7 @@ bool slots_next(const struct slots *slots, uint64_t hash, size_t *at,
 
 	if (!slots->size)
 		return false;
-	/* One more than the last one that was looked at. */
+	/* `*at` is the slot after the last one found. */
 	i = *at ? *at : (uint32_t)hash & (slots->size - 1);
 	for (;; i = (i + 1) & (slots->size - 1)) {
 		const struct slot *slot = &slots->items[i & (slots->size - 1)];

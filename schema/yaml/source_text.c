@@ -9,7 +9,7 @@
 #include "core/base/buf.h"
 #include "core/base/nearest.h"
 
-#define KEY_SIZE 32 /* longer ones are none of a job's */
+#define KEY_SIZE 32 /* longer keys are no keys of jobs */
 
 size_t utf8_decode(const char *text, size_t len, uint32_t *out)
 {
@@ -75,8 +75,8 @@ bool utf8_is_control(uint32_t c)
 	       (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 
-/* Whether YAML allows the character; not a byte order mark within the file,
- * which is invisible and would become part of a key. */
+/* Whether YAML allows the character.  A byte order mark within the file is
+ * refused: it is invisible and would become part of a key. */
 static bool is_yaml(uint32_t c)
 {
 	return c == '\t' || c == '\n' || c == '\r' || (c >= 0x20 && c < 0x7f) ||
@@ -84,7 +84,8 @@ static bool is_yaml(uint32_t c)
 	       (c >= 0xe000 && c <= 0xfffd && c != 0xfeff) || c >= 0x10000;
 }
 
-/* A lone surrogate becomes one as UTF-8, which is then found to be invalid. */
+/* Converts UTF-16.  A lone surrogate is converted like a character and then
+ * found to be invalid. */
 static char *from_utf16(const char *data, size_t len, bool big, size_t *out)
 {
 	const unsigned char *p = (const unsigned char *)data;
@@ -146,7 +147,7 @@ static int check(struct source *source, struct source_fault *fault)
 	size_t i = 0, n;
 	uint32_t c, previous = 0;
 
-	/* Job files are ASCII as a rule: look for the first byte that is not. */
+	/* Job files are mostly ASCII: look for the first byte that is not. */
 	for (; i < len; i++)
 		if ((unsigned char)(text[i] - 0x20) >= 0x5f &&
 		    text[i] != '\n' && text[i] != '\r' && text[i] != '\t')
@@ -206,14 +207,14 @@ static bool is_key_char(char c)
 	       c == '-';
 }
 
-/* The key that a line begins with, without quotes; false: it is too long for
- * one of ours, or there is none. */
+/* Reads the key that a line begins with, without quotes; returns false if there
+ * is none or it is too long for one of ours. */
 static bool key_of(const char *line, size_t len, char out[KEY_SIZE])
 {
 	const char *end = line + len;
 	size_t n = 0;
 
-	if (len > 2 && line[0] == '-' && line[1] == ' ') /* of a list */
+	if (len > 2 && line[0] == '-' && line[1] == ' ') /* item of a list */
 		line += 2;
 	if (line < end && (*line == '"' || *line == '\''))
 		line++;
@@ -229,7 +230,8 @@ static bool key_of(const char *line, size_t len, char out[KEY_SIZE])
 
 static bool is_job_key(const char *key)
 {
-	/* The last ones stand there where "trainingInput" was forgotten. */
+	/* The later names are at the top level where "trainingInput" was
+	 * forgotten. */
 	static const char *const exact[] = {
 		"jobId",      "job_id",         "jobrun",
 		"labels",     "scaleTier",      "scale_tier",
@@ -251,7 +253,7 @@ static bool has_word(const struct source *source, const char *word)
 	return memmem(source->text, source->len, word, strlen(word));
 }
 
-/* JSON, which puts its keys where it likes. */
+/* Whether JSON text is a job; its keys may be anywhere. */
 static bool is_json_job(const struct source *source)
 {
 	size_t i = strspn(source->text, " \t\r\n");
@@ -295,7 +297,7 @@ void source_done(struct source *source)
 	*source = (struct source){ 0 };
 }
 
-/* The length of the line break at `p`, or 0. */
+/* Returns the length of the line break at `p`, or 0. */
 static size_t break_len(const char *p, size_t len)
 {
 	if (p[0] == '\n')
@@ -349,7 +351,7 @@ size_t source_offset(struct source *source, unsigned line, unsigned column)
 	if (!line || line > source->line_count)
 		return source->len;
 	offset = source->lines[line - 1];
-	/* Problems come in order as a rule, also within one long line. */
+	/* Problems mostly come in order, also within one long line. */
 	if (source->last_line == line && source->last_column <= column) {
 		offset = source->last_offset;
 		at = source->last_column;

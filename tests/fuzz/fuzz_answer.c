@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any lines as the status and headers of an answer, and what follows an empty
- * line as its bytes, to a request for a part of an object: bytes are taken only
- * where they are those asked for, never more of them, and an answer that is
- * refused has a reason.
+ * Any lines as the status and headers of an answer to a request for a part of
+ * an object, and any bytes after an empty line as its body: bytes are taken
+ * only if they are the requested ones, and never more of them, and a refused
+ * answer has a reason.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ struct answer {
 	size_t len;
 };
 
-/* "206", then "name: value" for each header. */
+/* Reads "206", then "name: value" for each header. */
 static void read_answer(const uint8_t *data, size_t size, struct answer *out)
 {
 	const char *at = out->text, *end, *stop;
@@ -52,7 +52,7 @@ static void read_answer(const uint8_t *data, size_t size, struct answer *out)
 	out->len = at < end ? (size_t)(end - at) - 1 : 0;
 }
 
-/* Hands its blocks back, as the thread that writes would. */
+/* Hands the blocks back, as the thread that writes them would. */
 static void write_blocks(struct part *part)
 {
 	struct stream_block *block;
@@ -93,7 +93,8 @@ static void take_body(struct part *part, const struct answer *answer)
 		       part->start + part->len <= part->object->size);
 }
 
-/* The first byte: which part was asked for, and whether the object is known. */
+/* The first byte decides which part is requested, and whether the object is
+ * known. */
 static void ask(uint8_t how, const struct answer *answer, struct stream *stream)
 {
 	static char etag[] = "\"a\"";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as an archive of a folder, in the form of the agent and in those of
- * libarchive: unpacked or refused with a reason, within its limits, and nothing
- * is written outside of its folder, which appears whole or not at all.
+ * Any bytes as an archive of a folder, in the agent's format and in
+ * libarchive's: it is unpacked, or refused with a reason, within its limits.
+ * Nothing is written outside the folder, which appears whole or not at all.
  */
 #include <assert.h>
 #include <fcntl.h>
@@ -17,7 +17,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A folder has a link more for each folder in it; files are few. */
+/* Counts folders by the links that each adds to its parent; there are few
+ * files. */
 static nlink_t folders_in(const char *path)
 {
 	struct stat st;
@@ -27,7 +28,7 @@ static nlink_t folders_in(const char *path)
 	return st.st_nlink;
 }
 
-/* In pieces, whose length the bytes decide. */
+/* Unpacks in pieces of a length that the bytes decide. */
 static void unpack_agent(const char *above, const uint8_t *data, size_t size)
 {
 	char *in = path_join(above, "in");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as what a cache keeps of an object: each block is right or said to
- * be damaged.  The checksums of header and blocks are made right if the first
- * byte says so, as no fuzzer finds them.
+ * Any bytes as the entry of an object in a cache: each block is right or
+ * reported as damaged.  The first byte decides whether the checksums of header
+ * and blocks are made right, as no fuzzer would find them.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The line and the text up to a NUL, then the object. */
+/* Makes an entry of the line and the text up to a NUL, then the object. */
 static size_t make_entry(const uint8_t *data, size_t size, char *out)
 {
 	size_t text = strnlen((const char *)data, size);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as the files that the parts of a run leave for each other on a
- * disk: results of trials, records of tasks, metrics, what was heard and used,
- * events of the saver, the ledger of checkpoints, values of trials.  Each is
- * understood or passed over; numbers are within what they mean.
+ * Any bytes as the files that the parts of a run leave on disk for each other:
+ * results of trials, records of tasks, metrics, values heard, usage, events of
+ * the saver, the ledger of checkpoints, values of trials.  Each is read or
+ * ignored, and numbers are in their ranges.
  */
 #include <assert.h>
 #include <math.h>

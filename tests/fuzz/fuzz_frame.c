@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as what comes through an ssh channel, each way: they are read to
- * the end or refused. */
+/* Any bytes as input of an ssh channel, from either end: they are read to the
+ * end or refused. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Every field that any frame can have, in turn, as its bytes decide. */
+/* Reads every type of field in turn, as its bytes decide. */
 static void read_fields(const struct frame *frame)
 {
 	struct wire_in in = frame_fields(frame);
@@ -28,7 +28,7 @@ static void read_fields(const struct frame *frame)
 	assert(in.left <= frame->len);
 }
 
-/* Its start says the same as all of it. */
+/* The start of a frame says the same as the whole frame. */
 static void read_part(const uint8_t *data, size_t used)
 {
 	struct frame_output output;

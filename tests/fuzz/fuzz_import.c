@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any lines as a command line of gcloud, and what follows an empty line as the
- * file of its --config: a job file that can be read, or a reason why not.
+ * Any lines as a command line of gcloud, and the text after an empty line as
+ * the file of its --config: the result is a readable job file or the reason why
+ * there is none.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -15,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What import writes is YAML, whatever its job is worth. */
+/* The output of import is YAML, whether or not the job is valid. */
 static void read_back(const struct buf *text)
 {
 	static const struct schema_provider providers[] = {
@@ -40,8 +41,8 @@ static void read_back(const struct buf *text)
 	jobs_done(&jobs);
 }
 
-/* Splits at newlines up to an empty line; returns what follows that, or NULL.
- * No other file than ours is read. */
+/* Splits at newlines up to an empty line; returns the text after that, or NULL.
+ * Only our file is read. */
 static char *split(char *at, char **words, size_t *count)
 {
 	char *end;

@@ -29,7 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (schema_load_text("a.yaml", (const char *)data, size, &options,
 			     &jobs, &found, &err) < 0)
 		abort();
-	/* Never neither.  Both are possible, but not of one document. */
+	/* There is a job or an error.  Both are possible, but not from one
+	 * document. */
 	assert(jobs.count || problems_errors(&found));
 	for (i = 0; i < jobs.count; i++) {
 		const struct job *job = jobs.items[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a kubeconfig: a way to a cluster, or an error that says what is
- * missing.  No program is run and no server is asked. */
+/* Any bytes as a kubeconfig: they give access to a cluster, or an error that
+ * says what is missing.  No program is run and no server is contacted. */
 #include <assert.h>
 #include <stdint.h>
 

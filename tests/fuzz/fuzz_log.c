@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as the index of a task's log, and as its output: an index that lies
- * gives times that are wrong, but every byte of the output is read once and in
- * its order, by what reads all lines and by what reads the last; and a writer
- * goes on behind it.
+ * Any bytes as the index of a task's log, and as its output.  A wrong index
+ * gives wrong times, but every byte of the output is read once and in order, by
+ * readers of all lines and of the last ones, and a writer continues after it.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -41,7 +40,8 @@ static void read_all(const char *folder, const struct log_filter *filter,
 	log_reader_close(reader);
 }
 
-/* As it was given; a line also ends where bytes are said to be lost. */
+/* Checks the text: as given, except that a line also ends where bytes were
+ * lost. */
 static void check_text(const struct buf *got, const uint8_t *want, size_t len)
 {
 	size_t i = 0, at = 0;
@@ -70,7 +70,7 @@ static void go_on(const char *folder)
 	log_writer_close(writer);
 }
 
-/* The index, 16 bytes for each record, whose number the first byte is. */
+/* The first byte is the number of records, 16 bytes each, in the index. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct log_filter last = { .tail = 3 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as the manifest of a checkpoint: refused with a reason, or files
- * below a folder, and the same after it was written. */
+/* Any bytes as the manifest of a checkpoint: it is refused with a reason, or
+ * its files are below a folder and stay the same when it is written and
+ * read. */
 #include <assert.h>
 #include <limits.h>
 #include <stdint.h>

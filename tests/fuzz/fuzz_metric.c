@@ -30,7 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const struct pairs patterns = { COUNT(items), items };
 	struct metric_parser *parser = metric_parser_new(&patterns, NULL);
 	struct metric_table *table = metric_table_new(&source, 1, parser);
-	/* Of its own size, so that reading over its end is noticed. */
+	/* The copy has exactly the size, so that reading past its end is
+	 * noticed. */
 	char *copy = mem_alloc(size ? size : 1);
 	const char *p = copy, *end = copy + size;
 	double values[8];

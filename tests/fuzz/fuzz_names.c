@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as the short forms in which names, sizes and patterns are written:
- * each is taken or refused with a reason, within its limits, and what is taken
- * is what its header says.
+ * Any bytes as the short forms of names, sizes and patterns: each is accepted,
+ * or refused with a reason, within its limits, and the result is what the
+ * header promises.
  */
 #include <assert.h>
 #include <limits.h>
@@ -18,7 +18,7 @@
 #include "core/ssh/ssh.h"
 #include "core/net/url.h"
 
-/* A longer one costs time, and shows nothing more. */
+/* A longer text takes time without testing more. */
 #define TEXT_MAX 1024
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -49,14 +49,14 @@ static void read_target(const char *text)
 		assert(err.text[0]);
 		return;
 	}
-	/* Nothing that ssh would take for an option. */
+	/* Neither may look like an option of ssh. */
 	assert(target.host[0] && target.host[0] != '-');
 	assert(target.destination[0] != '-');
 	assert(target.port >= 0 && target.port <= 65535);
 	ssh_target_done(&target);
 }
 
-/* A pattern that was made for a folder leaves out that folder. */
+/* A pattern made for a folder leaves out that folder. */
 static void leave_out(const char *text, struct arena *mem)
 {
 	struct error err = { 0 };
@@ -87,7 +87,7 @@ static int hex(char c)
 	return c <= '9' ? c - '0' : c - 'A' + 10;
 }
 
-/* Decoded again it is the same, and nothing in it ends a query. */
+/* Decoding gives the original text, and no character ends a query. */
 static void encode(const char *text)
 {
 	struct buf out = { 0 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A job file through validate, plan, render and validate again: what validate
- * accepts, plan and every render finish; what render writes, validate accepts,
- * and it is the same job.  Nothing is asked of any server.
+ * A job file through validate, plan, render and validate again: plan and every
+ * render handle what validate accepts; validate accepts the output of render,
+ * and it is the same job.  No server is contacted.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -30,20 +30,20 @@ static void load(const char *text, size_t len, struct jobs *jobs,
 	const struct schema_options options = known_options();
 	struct error err;
 
-	/* Relative paths lead nowhere. */
+	/* Relative paths lead nowhere from this folder. */
 	if (schema_load_text("/nonexistent/a.yaml", text, len, &options, jobs,
 			     found, &err) < 0)
 		abort();
 }
 
-/* What is said, and then no more. */
+/* Prints both texts and aborts. */
 static void disagree(const char *what, const char *before, const char *after)
 {
 	fprintf(stderr, "%s:\n%s\n----\n%s\n", what, before, after);
 	abort();
 }
 
-/* Paths lead nowhere from here: no job reads this machine's files. */
+/* Whether the path leads nowhere, so that no job reads this machine's files. */
 static bool stays_here(const char *path)
 {
 	return !path || (path[0] != '/' && !strstr(path, ".."));
@@ -69,7 +69,8 @@ static void tell(void *arg, bool needed, const char *path, const char *why)
 	assert(why);
 }
 
-/* What cannot be had here is a reason, and what the file says is none. */
+/* Checks that an error is caused by this machine, which lacks something, and
+ * not by the file. */
 static void check_reason(const char *what, const struct job *job,
 			 const struct error *err)
 {
@@ -123,7 +124,7 @@ static void render_all(const struct job *job, const struct provider_env *env)
 		struct buf text = { 0 };
 		struct error err = { 0 };
 
-		/* A job written for another place may have no form there. */
+		/* A job for another provider may have no form in this one. */
 		if (providers[i]->render &&
 		    providers[i]->render->render(job, &how, &text, &err) < 0 &&
 		    !strcmp(providers[i]->name, job->jobrun.provider))
@@ -132,7 +133,7 @@ static void render_all(const struct job *job, const struct provider_env *env)
 	}
 }
 
-/* The effective job reads back as the same, and renders to itself. */
+/* The rendered job reads back as the same job, and renders to the same text. */
 static void render_and_read(struct job *job)
 {
 	struct buf once = { 0 }, twice = { 0 }, said = { 0 };
@@ -354,7 +355,7 @@ static bool has_word(const char *line, size_t len, const char *word)
 	return memmem(line, len, word, strlen(word)) != NULL;
 }
 
-/* A field below the line, if that has any, in the column of what is there. */
+/* Adds a field below the line, if there is one, with the same indentation. */
 static void put_field(struct buf *out, const struct buf *all, const char *line,
 		      size_t len, size_t left)
 {
@@ -403,7 +404,7 @@ static void put_changed(struct buf *out, const char *line, size_t len)
 		line += len / 2 + 1;
 		len -= len / 2 + 1;
 		break;
-	case 1: /* twice */
+	case 1: /* the line again */
 		buf_add(out, line, len);
 		break;
 	case 2: /* deeper, or less so */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a --set and a --set-json, of a job that is right: a usage
- * error, a job or a problem. */
+/* Any bytes as --set and --set-json of a valid job: a usage error, a job or a
+ * problem. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as an index of shards: refused, or the same after it was
- * written. */
+/* Any bytes as an index of shards: it is refused, or stays the same when it is
+ * written and read. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as what squeue and sacct print: jobs are in order and found by
- * their comments, and nobody has used less than nothing.  And as a short form
- * of many nodes: within its limits, or refused with a reason.
+ * Any bytes as the output of squeue and sacct: jobs are in order and found by
+ * their comments, and no usage is negative.  Any bytes as a short form of node
+ * names: within its limits, or refused with a reason.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #include "providers/slurm/hostlist.h"
 #include "providers/slurm/queue.h"
 
-/* A longer short form costs time, and shows nothing more. */
+/* A longer short form takes time without testing more. */
 #define TEXT_MAX 1024
 #define HOSTS_MAX 1000
 

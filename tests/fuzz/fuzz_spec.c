@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as the spec.json of a run: an error that says something, or a
- * specification that is written and read back as it is. */
+/* Any bytes as the spec.json of a run: an error with a message, or a
+ * specification that stays the same when it is written and read. */
 #include <assert.h>
 #include <stdint.h>
 

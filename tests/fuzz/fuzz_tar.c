@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as a tar archive: what a scan finds lies within the file and is
- * named by a path below a folder, samples are made of all of it, and a stream
- * of it breaks off where it says.
+ * Any bytes as a tar archive: the members that a scan finds are within the file
+ * and have paths below a folder, all of them go into samples, and a stream of
+ * it breaks off where it says.
  */
 #include <assert.h>
 #include <limits.h>
@@ -68,7 +68,7 @@ static void read_archive(const uint8_t *data, size_t size)
 	close(fd);
 }
 
-/* In pieces of a length that the bytes decide. */
+/* Streams pieces of a length that the bytes decide. */
 static void stream_archive(const uint8_t *data, size_t size, bool leaves_end)
 {
 	struct stream_tar *tar = malloc(sizeof(*tar));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any lines as the surroundings of a process, "NAME=VALUE" for a variable,
- * "@PATH=VALUE" for what the metadata server says: every reader finds a place
- * or says what is wrong, and of a place every contract can be written.
+ * "@PATH=VALUE" for an answer of the metadata server: every reader finds a
+ * place or reports an error, and for a place every contract can be written.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -46,7 +46,7 @@ static void use(struct topology *all, size_t self, struct arena *mem)
 	assert(self < all->count && all->job_id && all->master_name);
 	for (i = 0; i < all->count; i++)
 		assert(all->tasks[i].host && all->tasks[i].port > 0);
-	/* A large one costs time, and shows nothing more. */
+	/* A larger topology takes time without testing more. */
 	if (all->count > 1000)
 		return;
 	if (all->tpu_slice && !all->tpu_host_count) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as what a server sends over a WebSocket: messages are within their
- * limits and the same however the bytes are cut, and what is answered are
+ * limits and do not depend on how the bytes are split, and the replies are
  * frames of a client.
  */
 #include <assert.h>
@@ -13,7 +13,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Takes what there is: adds messages to `all`, each with a mark behind it. */
+/* Takes the complete messages and adds them to `all`, each followed by a
+ * mark. */
 static enum websocket_got take(struct websocket_frames *frames, struct buf *all)
 {
 	enum websocket_got got;
@@ -45,7 +46,7 @@ static enum websocket_got hear(const uint8_t *data, size_t size, size_t step,
 	return got;
 }
 
-/* All but the masks, which are left to chance. */
+/* Checks everything except the masks, which are random. */
 static void look_at_answers(const struct buf *out)
 {
 	size_t at = 0, len;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a fuzz target over the files of a folder, without libFuzzer: what was
- * once found stays found, with any compiler. */
+/* Runs a fuzz target over the files of a folder, without libFuzzer, so that
+ * inputs once found are tested with any compiler. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,10 +12,10 @@
 #include "core/base/file.h"
 
 #define INPUT_MAX (64 << 20)
-/* One that takes so long hangs, on a busy machine too. */
+/* A target that takes this long hangs, even on a busy machine. */
 #define FINISHES_IN_S 60
 
-/* Mutants of the files, where the target makes them. */
+/* Mutants made of the files, if the target mutates by itself. */
 #define MUTANTS 300
 #define MUTANT_MAX (1 << 16)
 
@@ -65,7 +65,7 @@ static unsigned long number(const char *name, unsigned long otherwise)
 	return text ? strtoul(text, NULL, 10) : otherwise;
 }
 
-/* A mutant that crashes or hangs stays behind, to be looked at. */
+/* Keeps a mutant that crashes or hangs, for examination. */
 static void keep(const uint8_t *data, size_t len)
 {
 	const char *path = getenv("FUZZ_LAST");
@@ -77,7 +77,7 @@ static void keep(const uint8_t *data, size_t len)
 	fclose(file);
 }
 
-/* FUZZ_MUTANTS says how many, FUZZ_SEED where they begin. */
+/* Runs mutants: FUZZ_MUTANTS gives their number, FUZZ_SEED the first one. */
 static unsigned long mutate(const struct inputs *all)
 {
 	unsigned long i, first = number("FUZZ_SEED", 1);

@@ -41,7 +41,7 @@ int kube_test_start(void **state)
 	return 0;
 }
 
-/* No secret that the server has ever held is in anything that was written. */
+/* Checks that no output contains a secret that the server has ever held. */
 static void nothing_is_shown(struct kube_test *f)
 {
 	json_t *secrets = stand_in_ask(&f->server, "secrets"), *one;
@@ -124,8 +124,8 @@ int kube_test_make(struct kube_command *c, struct resource *want)
 	return ret;
 }
 
-/* As apply: reads, makes what is missing, and starts the run unless one of
- * its digest is there. */
+/* Acts like apply: reads, creates what is missing, and starts the run unless
+ * one with its digest exists. */
 int kube_test_apply(struct kube_command *c, bool again)
 {
 	struct resource *found = resources_read(c->want, c->ctx, &c->err);
@@ -174,7 +174,7 @@ void kube_test_get_run(struct kube_command *c, struct arena *mem,
 		store_run_get(c->env.store, "net", 0, mem, out, &c->err), 0);
 }
 
-/* The output of a task, in `mem`. */
+/* Returns the output of a task, in `mem`. */
 const char *kube_test_log(struct kube_command *c, const char *type, int index,
 			  struct arena *mem)
 {
@@ -195,7 +195,7 @@ const char *kube_test_log(struct kube_command *c, const char *type, int index,
 	return out;
 }
 
-/* How many objects of a kind exist. */
+/* Returns how many objects of a kind exist. */
 size_t kube_test_count(const struct kube_test *f, const char *kind)
 {
 	json_t *made = stand_in_ask(&f->server, "made"), *one;
@@ -207,7 +207,8 @@ size_t kube_test_count(const struct kube_test *f, const char *kind)
 	return n;
 }
 
-/* In a child of its own; `pid_file` is for whoever kills it. */
+/* Applies in a child process, whose pid goes to `pid_file` for the one who
+ * kills it. */
 int kube_test_child(struct kube_test *f, const char *text)
 {
 	struct kube_command c;
@@ -231,8 +232,9 @@ int kube_test_child(struct kube_test *f, const char *text)
 	_exit(0);
 }
 
-/* Done, and never answered: what a kill before the next request leaves is the
- * same.  Returns whether it was killed by it. */
+/* Kills apply after its n-th request was carried out but not answered, which is
+ * the same as a kill before the next request.  Returns whether it was
+ * killed. */
 bool kube_test_killed_at(struct kube_test *f, const char *text, int n)
 {
 	char *fault = mem_printf("[{'do': 'kill-after', 'nth': %d, 'pid-file': "
@@ -248,7 +250,7 @@ bool kube_test_killed_at(struct kube_test *f, const char *text, int n)
 	return WIFSIGNALED(status);
 }
 
-/* Looks until the run says so. */
+/* Looks until the run shows the text. */
 void kube_test_says(struct kube_test *f, struct kube_command *c,
 		    const char *text)
 {

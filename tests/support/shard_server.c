@@ -35,7 +35,7 @@ struct shard_server {
 	size_t connection_count;
 	size_t faults[FAULT_COUNT];
 	size_t requests;
-	uint32_t asked[OBJECTS_MAX]; /* how often */
+	uint32_t asked[OBJECTS_MAX]; /* number of requests */
 	bool replaced[OBJECTS_MAX];
 	bool stopping;
 };
@@ -44,7 +44,7 @@ struct request {
 	uint64_t object, first, last;
 	bool ranged;
 	char match[64], none_match[64];
-	bool replaced; /* the object has been */
+	bool replaced; /* another object replaced it */
 };
 
 void shard_server_fill(uint64_t object, uint64_t offset, char *data, size_t len)
@@ -61,7 +61,7 @@ void shard_server_fill(uint64_t object, uint64_t offset, char *data, size_t len)
 	}
 }
 
-/* False: the connection is of no more use. */
+/* Sends everything; returns false if the connection is of no more use. */
 static bool send_all(int fd, const char *data, size_t len)
 {
 	while (len) {
@@ -91,7 +91,7 @@ static bool send_bytes(int fd, uint64_t object, uint64_t first, uint64_t len)
 	return true;
 }
 
-/* The next request of a connection. */
+/* Reads the next request of a connection. */
 static bool read_request(int fd, struct request *out)
 {
 	char text[8192], *at;
@@ -227,7 +227,7 @@ headers:
 		 out->status, out->tag, range, (unsigned long long)out->len);
 }
 
-/* True: the connection may go on. */
+/* Replies; returns true if the connection may be used again. */
 static bool reply(struct connection *one, struct request *request)
 {
 	enum shard_fault fault = choose(one->server, request);
@@ -249,7 +249,7 @@ static bool reply(struct connection *one, struct request *request)
 	case FAULT_CUT:
 	case FAULT_RESET_BODY:
 	case FAULT_STALL:
-		/* Less than all of it, also of one byte. */
+		/* Send less than all of it, even if that is one byte. */
 		half = answer.len ? half - 1 : 0;
 		send_all(one->fd, answer.headers, strlen(answer.headers));
 		send_bytes(one->fd, request->object, answer.first, half);
@@ -275,7 +275,8 @@ static void *serve(void *arg)
 
 	while (read_request(fd, &request) && reply(one, &request))
 		;
-	/* The number of the descriptor may be another's at once. */
+	/* Forget the descriptor before closing it, as its number may be reused
+	 * at once. */
 	pthread_mutex_lock(&one->server->lock);
 	one->fd = -1;
 	pthread_mutex_unlock(&one->server->lock);
@@ -283,7 +284,7 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-/* A place of one that has ended, or a new one. */
+/* Returns the place of an ended connection, or a new one. */
 static struct connection *find_place(struct shard_server *server)
 {
 	struct connection *one;

@@ -15,7 +15,7 @@
 #include "core/base/alloc.h"
 #include "core/base/crc32c.h"
 
-/* Retries that a test can wait for. */
+/* A retry policy with short pauses. */
 static const struct retry_policy quick = {
 	.first_ms = 1,
 	.max_ms = 4,
@@ -53,7 +53,7 @@ static int next_object(void *arg, struct stream_object *out, struct error *err)
 	return 1;
 }
 
-/* Passes whole objects, empty ones too. */
+/* Counts objects that are complete, including empty ones. */
 static void pass_whole(struct stream_fixture *f)
 {
 	while (f->whole < total_of(f) &&
@@ -63,7 +63,7 @@ static void pass_whole(struct stream_fixture *f)
 	}
 }
 
-/* Is this what should come next? */
+/* Compares the data with what should come next. */
 static void compare(struct stream_fixture *f, const char *data, size_t len)
 {
 	char expected[65536];
@@ -166,7 +166,7 @@ uint64_t stream_sizes_large(uint64_t object)
 	return 1200000 + object;
 }
 
-/* The same for the same request of the same test. */
+/* Gives the same number for the same request of the same test. */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
 	uint64_t z = a * 0x9e3779b97f4a7c15u + b * 0xbf58476d1ce4e5b9u;
@@ -180,12 +180,13 @@ enum shard_fault stream_faults_passing(uint64_t object, uint64_t n, void *arg)
 	uint64_t dice = mix(object, n);
 
 	(void)arg;
-	/* These take some seconds, at the same time. */
+	/* These stall for some seconds, both at the same time. */
 	if ((object == 20 || object == 22) && !n)
 		return FAULT_STALL;
 	if (dice % 100 >= 60)
 		return FAULT_NONE;
-	/* A server that does nothing else than what is wrong is given up. */
+	/* Faults end after some tries, as a server with only faults would be
+	 * given up. */
 	return FAULT_CLOSE +
 	       (enum shard_fault)(
 		       dice / 100 %

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What decides which jobs a pruning may delete: the name of a set. */
+/* The name of a set, which decides what jobs pruning may delete. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static char *below(const struct place *at, const char *name)
 	return mem_printf("%s/%s", at->folder, name);
 }
 
-/* Folders and a file in them. */
+/* Writes a file with the folders above it. */
 static void put(const struct place *at, const char *name, const char *text)
 {
 	char *path = below(at, name);
@@ -147,13 +147,13 @@ static void labels_stand_for_origins(void **state)
 		assert_true(origin_is_same(origins[i], label));
 		assert_true(origin_is_same(label, origins[i]));
 	}
-	/* Both look alike, as far as letters go. */
+	/* The two labels look alike as far as letters go. */
 	origin_label("dir:/a/b", label);
 	origin_label("dir:/a_b", other);
 	assert_string_not_equal(label, other);
 	assert_false(origin_is_same("dir:/a/b", other));
 	assert_false(origin_is_same("dir:/a/b", "dir:/a/B"));
-	/* What is not known is nobody else's. */
+	/* An unknown origin belongs to nobody else. */
 	assert_true(origin_is_same(NULL, "dir:/a"));
 	assert_true(origin_is_same("dir:/a", ""));
 }
@@ -193,7 +193,7 @@ static void linked_work_trees_and_submodules_are_followed(void **state)
 	free(link);
 }
 
-/* Two repositories at one path, one after the other. */
+/* Two repositories may be at one path, one after the other. */
 static void a_path_alone_is_never_a_name(void **state)
 {
 	struct place *at = *state;
@@ -210,7 +210,7 @@ static void a_path_alone_is_never_a_name(void **state)
 	free(one);
 	free(other);
 
-	/* A remote that is a path: the same for its clones only. */
+	/* A remote that is a path is the same only for its own clones. */
 	put(at, "r.git/HEAD", "x");
 	put(at, "c/.git/config", "[remote \"origin\"]\nurl = ../r.git\n");
 	put(at, "d/.git/config", "[remote \"origin\"]\nurl = ../r.git/\n");

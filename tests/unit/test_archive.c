@@ -52,7 +52,7 @@ static int tear_down(void **state)
 	return ret;
 }
 
-/* An entry of a tar file, which our own writer makes: libarchive's would not
+/* An entry of a tar file, written by our own writer, as libarchive's would not
  * write half of these. */
 struct item {
 	char type; /* '0' file, '1' hard link, '2' link, '5' folder ... */
@@ -136,7 +136,7 @@ static void assert_file(struct place *at, const char *name, const char *text,
 	free(path);
 }
 
-/* Nothing but the archive is in the test's folder. */
+/* Checks that only the archive is in the test's folder. */
 static void assert_clean(struct place *at)
 {
 	DIR *dir = opendir(at->folder);
@@ -266,7 +266,8 @@ static void what_leads_out_is_refused(void **state)
 	}
 }
 
-/* The name of an entry in a pax header, where it may have any length. */
+/* Returns a pax header with the name of an entry, which may have any length
+ * there. */
 static char *pax_path(const char *name)
 {
 	size_t len = strlen(name) + 7;
@@ -512,7 +513,7 @@ static void all_forms_are_read(void **state)
 	}
 }
 
-/* Any damage ends in an error or in files, never in a crash or half of it. */
+/* Damage gives an error or files, never a crash or a part of the files. */
 static void damage_is_survived(void **state)
 {
 	static const char *const formats[][2] = { { "zip", NULL },
@@ -538,7 +539,7 @@ static void damage_is_survived(void **state)
 			if (round % 4 == 0)
 				size = (size_t)rand_r(&seed) % len;
 			for (j = 0; round % 4 && j < 8; j++) {
-				/* Mostly where the headers are. */
+				/* Damage mostly the headers. */
 				size_t to = (size_t)rand_r(&seed) %
 					    (j % 2 ? 512 : len);
 
@@ -562,7 +563,7 @@ static void damage_is_survived(void **state)
 	}
 }
 
-/* Names that are not ASCII, as the C locale has them too. */
+/* Names that are not ASCII keep their bytes, also in the C locale. */
 static void names_keep_their_bytes(void **state)
 {
 	struct place *at = *state;
@@ -592,7 +593,7 @@ static void names_keep_their_bytes(void **state)
 
 static void packages_are_found(void **state)
 {
-	/* Files of a package, and what is wanted, @ being its folder. */
+	/* Files of a package, and the expected result; @ is its folder. */
 	static const struct {
 		const char *files[4];
 		const char *want;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an attempt makes of what its backend reports, whenever that comes. */
+/* How an attempt handles the reports of its backend, whenever these come. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,11 +17,11 @@
 #define EXITED(code) ((code) << 8)
 #define TASKS 3
 
-/* A backend that does nothing but remember what it was told. */
+/* A backend that only records its calls. */
 struct fake {
 	struct backend base;
 	int prepared, started, finished, hurried;
-	int signals[TASKS + 1]; /* the last; of all tasks the last place */
+	int signals[TASKS + 1]; /* by task, then for all tasks: the last */
 	bool refuses;           /* to prepare */
 };
 
@@ -96,7 +96,8 @@ static const struct attempt_hooks hooks = {
 	.ended = on_ended,
 };
 
-/* A master, a worker and a parameter server; the limit is `max_running_ms`. */
+/* Begins with a master, a worker and a parameter server; the limit is
+ * `max_running_ms`. */
 static void begin(struct fixture *f, int64_t max_running_ms)
 {
 	struct attempt_deps deps;
@@ -190,7 +191,7 @@ static void it_ends_well_when_the_master_does(void **state)
 	end_task(f, 1, EXITED(0));
 	assert_int_equal(f->fake.finished, 0);
 	end_task(f, 0, EXITED(0));
-	/* Servers never end by themselves; to be told so is no failure. */
+	/* Servers never end by themselves; ending them is no failure. */
 	assert_int_equal(f->fake.signals[2], SIGTERM);
 	assert_int_equal(f->fake.signals[TASKS], 0);
 	end_task(f, 2, SIGTERM);
@@ -268,7 +269,7 @@ static void a_host_that_is_not_reached_gives_the_run_its_status(void **state)
 		       "host 'h': away");
 	run.exit_code = attempt_outcome(f->attempt).exit_code;
 	assert_int_equal(run_status_unbegun(&run), ERROR_UNREACHABLE);
-	/* A program that ended with 69 had begun. */
+	/* A program that exits with 69 has begun. */
 	run.start_time_ms = 1;
 	assert_int_equal(run_status_unbegun(&run), 0);
 }
@@ -350,7 +351,7 @@ static void a_second_cancel_kills(void **state)
 	assert_int_equal(f->fake.signals[TASKS], SIGKILL);
 	for (size_t i = 0; i < TASKS; i++)
 		end_task(f, i, SIGKILL);
-	/* What is still to be kept has no more time. */
+	/* Saving what is left gets no more time. */
 	attempt_cancel(f->attempt, "cancelled", true);
 	assert_int_equal(f->fake.hurried, 1);
 	assert_int_equal(f->fake.base.grace_ms, 0);
@@ -386,7 +387,7 @@ static void out_of_time_is_a_cancel_that_says_so(void **state)
 	owner(f)->prepared(f->attempt, 0, NULL);
 	for (size_t i = 0; i < TASKS; i++)
 		owner(f)->task_started(f->attempt, i, 100 + (int64_t)i);
-	/* The limit is due before: timers come in order. */
+	/* The limit comes before the stop, as timers fire in order. */
 	loop_add_timer(f->loop, 50, stop_loop, f->loop);
 	assert_int_equal(loop_run(f->loop, &err), 0);
 	assert_int_equal(f->fake.signals[TASKS], SIGTERM);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all is built on: errors, memory, buffers, JSON, digests, libraries. */
+/* The basics: errors, memory, buffers, JSON, digests, libraries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -87,7 +87,7 @@ static bool keep(struct cache *cache, uint64_t object, uint64_t size,
 enum found {
 	FOUND_NONE,
 	FOUND_WHOLE,
-	FOUND_DAMAGED, /* and was said to be */
+	FOUND_DAMAGED, /* and reported as such */
 	FOUND_WRONG,
 };
 
@@ -128,7 +128,7 @@ static enum found look(struct cache *cache, uint64_t object)
 	return found;
 }
 
-/* The bytes of all files there, and how many are being written. */
+/* Returns the bytes of all files, and counts unfinished ones. */
 static uint64_t used(size_t *unfinished)
 {
 	DIR *dir = opendir(folder);
@@ -170,13 +170,14 @@ static void what_was_kept_is_found(void **state)
 		assert_true(keep(cache, i, sizes[i], 100003));
 		assert_int_equal(look(cache, i), FOUND_WHOLE);
 	}
-	/* Again, in other pieces; then by another process. */
+	/* Look again, with pieces of other sizes, then through another
+	 * process's cache. */
 	assert_true(keep(cache, 6, 1000000, 4096));
 	cache_close(cache);
 	cache = open_cache(LARGE);
 	for (i = 0; i < COUNT(sizes); i++)
 		assert_int_equal(look(cache, i), FOUND_WHOLE);
-	/* Nothing is nothing; too little is not kept. */
+	/* An empty object is not cached, and neither is an incomplete one. */
 	assert_false(keep(cache, 20, 0, 1));
 	cache_writer_free(cache_writer_new(cache, "http://host/21", 1000));
 	assert_int_equal(look(cache, 21), FOUND_NONE);
@@ -211,7 +212,7 @@ static void flip(const char *path, off_t at)
 	close(fd);
 }
 
-/* Wherever a bit is another one, but where nothing is. */
+/* A changed bit is noticed anywhere, except in unused bytes. */
 static void damage_is_noticed(void **state)
 {
 	struct cache *cache = open_cache(LARGE);
@@ -227,7 +228,7 @@ static void damage_is_noticed(void **state)
 		flip(path, at);
 		assert_int_equal(look(cache, 1),
 				 at < 4096 ? FOUND_NONE : FOUND_DAMAGED);
-		/* It is not there any more. */
+		/* The damaged entry was removed. */
 		assert_int_equal(access(path, F_OK), -1);
 		free(path);
 	}
@@ -241,7 +242,7 @@ static void damage_is_noticed(void **state)
 	cache_close(cache);
 }
 
-/* What was used last stays. */
+/* Entries used last stay. */
 static void the_oldest_go(void **state)
 {
 	const uint64_t size = 100000, limit = 20 * 104200;
@@ -258,10 +259,10 @@ static void the_oldest_go(void **state)
 	assert_int_equal(look(cache, 198), FOUND_WHOLE);
 	assert_int_equal(look(cache, 1), FOUND_NONE);
 	assert_int_equal(look(cache, 170), FOUND_NONE);
-	/* What is larger than all of it leaves the others alone. */
+	/* An object larger than the whole cache displaces nothing. */
 	assert_false(keep(cache, 300, limit, 65536));
 	assert_int_equal(look(cache, 0), FOUND_WHOLE);
-	/* While it is read it may go. */
+	/* Entries may be removed while they are read. */
 	cache_close(cache);
 	cache = open_cache(2 * 104200);
 	assert_true(used(&unfinished) <= 2 * 104200);
@@ -269,7 +270,7 @@ static void the_oldest_go(void **state)
 	cache_close(cache);
 }
 
-/* Writes and reads without end. */
+/* Writes and reads forever. */
 static void use_it(unsigned seed, uint64_t limit)
 {
 	struct cache *cache = open_cache(limit);
@@ -299,7 +300,7 @@ static pid_t start_user(unsigned seed, uint64_t limit)
 	return pid;
 }
 
-/* Several at once, each of which is killed after some moments. */
+/* Several users run at once, and each is killed after a short time. */
 static void any_may_be_killed(void **state)
 {
 	const uint64_t limit = 1500000;
@@ -318,7 +319,7 @@ static void any_may_be_killed(void **state)
 		usleep((useconds_t)(rand_r(&seed) % 6000));
 		kill(*one, SIGKILL);
 		assert_int_equal(waitpid(*one, &status, 0), *one);
-		/* Not by itself: it has found nothing wrong. */
+		/* The user did not end by itself, which would mean an error. */
 		assert_true(WIFSIGNALED(status));
 		*one = start_user(seed++, limit);
 	}
@@ -330,7 +331,7 @@ static void any_may_be_killed(void **state)
 	cache = open_cache(limit);
 	for (i = 0; i < 12; i++)
 		assert_in_range(look(cache, i), FOUND_NONE, FOUND_WHOLE);
-	/* What they left is no loss for long. */
+	/* Files left by killed users do not take space for long. */
 	for (i = 20; i < 40; i++)
 		assert_true(keep(cache, i, 300000, 65536));
 	assert_true(used(&unfinished) <= limit);
@@ -352,7 +353,7 @@ static void foreign_files_stay(void **state)
 		assert_true(keep(cache, i, 100000, 65536));
 	assert_int_equal(access(mine, F_OK), 0);
 	cache_close(cache);
-	/* A folder that others can write to is none for data. */
+	/* A folder that others can write to is not used. */
 	assert_int_equal(chmod(folder, 0770), 0);
 	assert_null(cache_open(folder, 1000, &err));
 	assert_non_null(strstr(err.text, "others can write to"));

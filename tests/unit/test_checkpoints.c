@@ -22,7 +22,7 @@
 #include "core/checkpoint/checkpoint_watch.h"
 #include "core/data/ignore.h"
 
-/* A directory that a trainer writes to, and a store beside it. */
+/* A directory that a trainer writes to, and a store next to it. */
 struct place {
 	char base[64];
 	char directory[96];
@@ -64,7 +64,7 @@ static const char *path_of(struct place *p, const char *name)
 	return out;
 }
 
-/* As a trainer does that writes in place. */
+/* Writes a file in place, as some trainers do. */
 static void write_in(struct place *p, const char *name, const char *text)
 {
 	const char *path = path_of(p, name);
@@ -79,7 +79,7 @@ static void write_in(struct place *p, const char *name, const char *text)
 	fclose(file);
 }
 
-/* As one does that is careful. */
+/* Writes a temporary file and renames it, as careful trainers do. */
 static void write_beside(struct place *p, const char *name, const char *text)
 {
 	const char *tmp = arena_printf(p->mem, "%s.tmp", name);
@@ -88,7 +88,7 @@ static void write_beside(struct place *p, const char *name, const char *text)
 	assert_int_equal(rename(path_of(p, tmp), path_of(p, name)), 0);
 }
 
-/* As if it was written so long ago. */
+/* Makes a file look as if it was written that long ago. */
 static void make_old(struct place *p, const char *name, int seconds)
 {
 	struct timespec times[2];
@@ -147,14 +147,14 @@ static void scan(struct place *p, struct buf *out)
 static void files_and_folders_are_checkpoints(void **state)
 {
 	static const char *const files[] = {
-		/* One each. */
+		/* One checkpoint each. */
 		"a.pt", "step-5/model.pt", "step-5/deep/er/optimizer.pt",
-		/* One together. */
+		/* One checkpoint together. */
 		"ckpt-3.index", "ckpt-3.data-00000-of-00002",
 		"ckpt-3.data-00001-of-00002",
-		/* Not all of one. */
+		/* An incomplete checkpoint. */
 		"ckpt-4.data-00000-of-00001",
-		/* None. */
+		/* No checkpoints. */
 		".hidden", "x.tmp", "x.pt.tmp.1", "tmp-checkpoint-7/a", "y~",
 		"7.orbax-checkpoint-tmp-17/a", "b.partial", "c.part",
 		"ckpt-5_temp/part-00000"
@@ -184,7 +184,7 @@ static struct checkpoint_watch *watch_open(struct place *p, int64_t quiet_ms)
 	return watch;
 }
 
-/* The names and states of all that is known, after a look. */
+/* Checks the names and states of all known checkpoints after a look. */
 static void look(struct place *p, struct checkpoint_watch *watch,
 		 const char *expected)
 {
@@ -215,7 +215,7 @@ static void what_was_renamed_is_whole_at_once(void **state)
 	look(p, watch, "a:W ");
 	assert_int_equal(rename(path_of(p, "b.tmp"), path_of(p, "b")), 0);
 	look(p, watch, "a:W b:W ");
-	/* The same name, in place. */
+	/* The same name is written in place. */
 	write_in(p, "a", "22");
 	look(p, watch, "b:W a:n ");
 	write_beside(p, "a", "333");
@@ -241,11 +241,11 @@ static void what_is_left_alone_is_whole(void **state)
 	make_old(p, "a", 61);
 	look(p, watch, "d:n a:W ");
 	make_old(p, "d/x", 61);
-	/* Something was added to it only just now. */
+	/* A file was added to it just now. */
 	look(p, watch, "a:W d:n ");
 	make_old(p, "d", 61);
 	look(p, watch, "a:W d:W ");
-	/* A clock from the future proves nothing. */
+	/* A time in the future proves nothing. */
 	write_in(p, "f", "1");
 	make_old(p, "f", -3600);
 	look(p, watch, "a:W d:W f:n ");
@@ -262,7 +262,7 @@ static void what_was_cut_off_never_is(void **state)
 	write_in(p, "old", "1");
 	write_in(p, "torn", "1");
 	make_old(p, "old", 61);
-	/* It was closed only now. */
+	/* The file was closed just now. */
 	look(p, watch, "good:W old:n torn:n ");
 	make_old(p, "old", 62);
 	make_old(p, "torn", 59);
@@ -273,17 +273,18 @@ static void what_was_cut_off_never_is(void **state)
 			 0);
 	look(p, watch, "good:W old:W torn:B ");
 	checkpoint_watch_close(watch);
-	/* However long ago that was. */
+	/* The same holds however long ago that was. */
 	make_old(p, "torn", 3600);
 	watch = watch_open(p, 60000);
 	look(p, watch, "good:W old:W torn:B ");
-	/* Until it is written anew. */
+	/* The state changes only when it is written again. */
 	write_beside(p, "torn", "2");
 	look(p, watch, "good:W old:W torn:W ");
 	checkpoint_watch_close(watch);
 }
 
-/* Looks once the trainer has failed, so long after now, and clears up. */
+/* Ends the watch as if the trainer had failed `ms` from now; looks, and cleans
+ * up. */
 static void fail_after(struct place *p, struct checkpoint_watch *watch,
 		       int64_t ms, const char *expected)
 {
@@ -300,26 +301,27 @@ static void what_was_closed_before_a_failure_counts(void **state)
 	struct place *p = *state;
 	struct checkpoint_watch *watch = watch_open(p, 60000);
 
-	/* A later one was begun, also if that is heard of only at the end. */
+	/* A later checkpoint was begun, even if that is noticed only at the
+	 * end. */
 	write_in(p, "step-1", "1");
 	write_in(p, "step-2", "1");
 	look(p, watch, "step-1:n step-2:n ");
 	write_in(p, "step-3", "1");
 	write_in(p, "step-4", "1");
 	fail_after(p, watch, 1000, "step-1:W step-2:W step-3:W step-4:B ");
-	/* It went on for a while. */
+	/* The trainer went on for a while. */
 	watch = watch_open(p, 60000);
 	write_in(p, "step-5", "1");
 	write_in(p, "last", "1");
 	look(p, watch, "last:n step-5:n ");
 	fail_after(p, watch, 3000, "last:W step-5:W ");
-	/* What is changed after that is not what was closed. */
+	/* A file changed after it was closed does not count. */
 	watch = watch_open(p, 60000);
 	write_in(p, "last", "1");
 	look(p, watch, "last:n ");
 	make_old(p, "last", 1);
 	fail_after(p, watch, 3000, "last:B ");
-	/* It has one open that it had closed. */
+	/* The trainer has opened the file again. */
 	watch = watch_open(p, 60000);
 	write_in(p, "last", "1");
 	FILE *file = fopen(path_of(p, "last"), "a");
@@ -413,7 +415,7 @@ static struct object_store *open_folders(void)
 	return object_store_new(schemes, &env);
 }
 
-/* Puts what is in the directory under a name. */
+/* Uploads the contents of the directory with a name. */
 static void put(struct place *p, struct checkpoint_store *store,
 		const char *name, double value, int64_t time_ms)
 {
@@ -545,7 +547,7 @@ static void half_and_broken_ones_do_not_count(void **state)
 		   "00000003: 'a' is not what was written\n"
 		   "00000004: its manifest is of another version\n"
 		   "00000005: its manifest is broken\n");
-	/* The same size, and other bytes. */
+	/* Other bytes of the same size. */
 	put_text(p, "00000006/a", "evil");
 	read_store(p, store, "6:a ", NULL);
 	all = checkpoint_store_all(store, &count);
@@ -560,7 +562,8 @@ static void the_best_and_the_newest_stay(void **state)
 {
 	static const struct checkpoint_order least = { .metric = "loss" };
 	static const struct checkpoint_order by_age = { 0 };
-	/* By their times, which their order there is not. */
+	/* Checkpoints go by their times, which are not in the order of their
+	 * numbers. */
 	static const double values[] = { 5, 1, 2, NAN, 9 };
 	struct place *p = *state;
 	struct object_store *objects = open_folders();
@@ -574,7 +577,7 @@ static void the_best_and_the_newest_stay(void **state)
 	assert_int_equal(checkpoint_store_prune(store, 2, &least, &p->err), 2);
 	read_store(p, store, "2:a 3:a 5:a ", "");
 	has(p, "kept/job/00000001/a", NULL);
-	/* What an interrupted upload has left goes, too. */
+	/* The remains of an interrupted upload are removed, too. */
 	assert_int_equal(
 		folder_make(arena_printf(p->mem, "%s/00000009", p->store),
 			    &p->err),
@@ -585,7 +588,7 @@ static void the_best_and_the_newest_stay(void **state)
 	assert_int_equal(checkpoint_store_prune(store, 1, &by_age, &p->err), 2);
 	read_store(p, store, "5:a ", "");
 	has(p, "kept/job/00000009/half", NULL);
-	/* Its number is not used again. */
+	/* The number is not used again. */
 	put(p, store, "a", 0, 2000);
 	read_store(p, store, "5:a 6:a ", "");
 	checkpoint_store_close(store);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every reader with every writer.  Each file in tests/unit/topology/ is what a
- * process finds at one place, from the public document that its first line
- * names, and what each contract makes of it:
+ * Every reader with every writer.  Each file in tests/unit/topology/ has the
+ * surroundings of a process at one place, from the public document named in its
+ * first line, and what each contract makes of them:
  *
  *	# comment
  *	reader NAME		the one that must detect the place
@@ -147,7 +147,7 @@ static void sample_read(struct sample *sample, const char *name)
 	sample->mem = arena_new();
 }
 
-/* Its reader goes with its provider. */
+/* Whether the sample's reader is built in; it belongs to its provider. */
 static bool sample_has_reader(const struct sample *sample)
 {
 	const struct provider *provider = provider_find(sample->reader);
@@ -214,7 +214,7 @@ static void write_one(const struct sample *sample, const char *name,
 	environment_done(&env);
 }
 
-/* The lines of a section; -1 if there is none. */
+/* Reads the lines of a section; returns -1 if there is none. */
 static int section(const struct sample *sample, const char *name,
 		   struct buf *out, bool *suits)
 {
@@ -236,7 +236,7 @@ static int section(const struct sample *sample, const char *name,
 	return found ? 0 : -1;
 }
 
-/* One pair; its state is "FILE CONTRACT". */
+/* Checks one pair; the state is "FILE CONTRACT". */
 static void pair_agrees(void **state)
 {
 	const char *contract = strchr(*state, ' ') + 1;
@@ -341,7 +341,7 @@ static struct CMUnitTest pair(const char *file, const char *contract)
 	return test;
 }
 
-/* What the sections would be, to be checked against the document. */
+/* Prints the sections as they would be, for checking against the document. */
 static int show(const char *name)
 {
 	struct sample sample;

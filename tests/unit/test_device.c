@@ -109,7 +109,7 @@ static void the_kernel_tells_of_amd(void **state)
 	struct error err;
 
 	(void)state;
-	/* Another vendor's card with the same files. */
+	/* A card of another vendor has the same files. */
 	put("sys/devices/0000:01:00.0/vendor", "0x8086\n");
 	put("sys/devices/0000:01:00.0/mem_info_vram_total", "1\n");
 	link_card("card0", "0000:01:00.0");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The digests of real jobs, with the tables of all providers: what a default
- * says is nothing, and what any other field says is something. */
+/* The digests of real jobs, with the tables of all providers: a field at its
+ * default does not change the digest, any other value does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include "schema/problem/problem.h"
 #include "schema/schema.h"
 
-/* One of each message that a list or a map has. */
+/* One of each message that can be in a list or a map. */
 static const char everything[] =
 	"jobId: all\n"
 	"trainingInput:\n"
@@ -36,7 +36,7 @@ static const char everything[] =
 
 struct walk {
 	struct job *job;
-	struct digest digest; /* as long as nothing is changed */
+	struct digest digest; /* digest of the unchanged job */
 	size_t seen;
 	void (*see)(struct walk *walk, const struct message *message,
 		    const struct field *field, char *data);
@@ -68,7 +68,7 @@ static void walk_field(struct walk *walk, const struct message *message,
 
 	switch (field->type) {
 	case FIELD_MESSAGE:
-		/* What is in it is said, if anything is. */
+		/* The head is set if any member is. */
 		head->set |= bit_of(message, field);
 		walk_message(walk, field->message, data + field->offset);
 		break;
@@ -134,8 +134,8 @@ static void load(const char *const *paths, size_t count, const char *text,
 
 /* ---- what is said ------------------------------------------------------ */
 
-/* Another value than the one that is there.  A source is a directory that can
- * be read, a package need not be there. */
+/* Sets another value than the present one.  A source must be a readable
+ * directory, while a package need not exist. */
 static void change(const struct field *field, void *member)
 {
 	static const char *text = "tests/cli/upgrade";
@@ -250,7 +250,7 @@ static void a_default_can_be_said(void **state)
 	assert_true(jobs.count > 50);
 	for (i = 0; i < jobs.count; i++) {
 		walk.job = jobs.items[i];
-		walk.job->jobrun.source = NULL; /* files are another matter */
+		walk.job->jobrun.source = NULL; /* files are tested elsewhere */
 		walk.job->training_input.package_uris.count = 0;
 		walk.digest = digest_of(walk.job);
 		walk_job(&walk);

@@ -84,7 +84,7 @@ static const struct digest known = {
 	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 };
 
-/* As a file of which reading is worth a cache. */
+/* Makes a file look large enough to be worth caching. */
 static struct stat as_large(struct stat st)
 {
 	st.st_size = DIGEST_CACHE_BYTES;
@@ -111,7 +111,7 @@ static bool is_known(const char *path, const struct stat *st)
 	return is;
 }
 
-/* The only file in the folder of caches. */
+/* Returns the path of the only file in the folder of caches. */
 static char *cache_file(void)
 {
 	char *path = below("cache/jobrun/digests"), *out = NULL;
@@ -159,7 +159,7 @@ static void any_change_counts(void **state)
 	assert_true(is_known("a", &st));
 }
 
-/* Another change within the same tick would have the same times. */
+/* A change within the same tick of the clock would leave the times the same. */
 static void just_changed_is_not_kept(void **state)
 {
 	struct stat st = as_large(put("source/a", "a"));
@@ -215,7 +215,7 @@ static void writable_by_others_is_not_believed(void **state)
 	free(path);
 }
 
-/* What tree_read() takes from the cache is what it would have read. */
+/* tree_read() takes from the cache what it would have read. */
 static void trees_use_it(void **state)
 {
 	char *source = below("source"), *large = below("source/large");
@@ -229,7 +229,7 @@ static void trees_use_it(void **state)
 	put("source/small", "s");
 	fd = open(large, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	assert_int_equal(ftruncate(fd, DIGEST_CACHE_BYTES), 0);
-	time_pause(2100); /* else it has just changed */
+	time_pause(2100); /* so that it is not a recent change */
 	assert_int_equal(tree_read(source, NULL, mem, &first, &err), 0);
 	path = cache_file();
 	free(path);

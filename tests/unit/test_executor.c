@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The executor on a provider whose every answer is written down here. */
+/* The executor with a provider whose every answer is set by the test. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,12 +19,12 @@
 #define THINGS_MAX 32
 #define JOBS_MAX 4
 
-/* What a call on a resource answers, for its first `times` times. */
+/* The answer of a call on a resource, for the first `times` calls. */
 struct rule {
 	const char *call, *name;
 	int times; /* -1: always */
 	enum error_code code;
-	int ms; /* how long it takes; no error if the code is 0 */
+	int ms; /* duration of the call; code 0: no error */
 };
 
 struct scene {
@@ -36,7 +36,7 @@ struct scene {
 	struct executor *executor;
 	struct executor_options options;
 
-	/* Shared with the threads, under the lock: */
+	/* The threads share these members, under the lock: */
 	pthread_mutex_t lock;
 	struct buf log; /* "create a;" at the start of each call */
 	struct rule rules[8];
@@ -46,12 +46,12 @@ struct scene {
 	struct run_status end; /* how the run ends */
 	bool gone;             /* somebody deleted it meanwhile */
 	bool cancelled, now;
-	int attempt; /* what create was told */
+	int attempt; /* as create was told */
 	int watch[2];
 
-	/* The loop's: */
+	/* Members of the loop's thread: */
 	struct buf phases; /* "a:CALLING;" */
-	int cancel_at;     /* cancels when the run is FOLLOWING, so often */
+	int cancel_at;     /* cancels when the run is FOLLOWING */
 	bool stop_at_call; /* stops the loop at the first CALLING */
 };
 
@@ -160,7 +160,7 @@ static int run_cancel(void *ctx, const struct resource *have, bool now,
 	if (act(scene, now ? "kill" : "cancel", have->name, err) < 0)
 		return -1;
 	pthread_mutex_lock(&scene->lock);
-	/* With a run that ignores the first, only `now` helps. */
+	/* A run that ignores the first cancel ends only with `now`. */
 	scene->cancelled = now || scene->cancel_at < 2;
 	pthread_mutex_unlock(&scene->lock);
 	return 0;
@@ -279,7 +279,7 @@ static void scene_done(struct scene *scene)
 	pthread_mutex_destroy(&scene->lock);
 }
 
-/* Needs those named in `needs`, one letter each. */
+/* Adds a resource that needs those named in `needs`, one letter each. */
 static struct resource *want(struct scene *scene, size_t job,
 			     const struct kind *kind, const char *name,
 			     const char *needs)
@@ -296,7 +296,7 @@ static struct resource *want(struct scene *scene, size_t job,
 	return it;
 }
 
-/* The newest resource exists; `same`: as it is wanted. */
+/* Makes the newest resource exist; with `same` in its desired state. */
 static struct resource *exists(struct scene *scene, size_t job, bool same)
 {
 	struct resource *want_it =
@@ -454,8 +454,8 @@ static void a_failure_stops_its_job_only(void **state)
 	scene_done(&scene);
 }
 
-/* What is not below the failed one, but waits, is not started either; what
- * is under way is finished. */
+/* After a failure, waiting actions are not started, even if they do not depend
+ * on it; running ones are finished. */
 static void a_failure_lets_others_finish(void **state)
 {
 	struct scene scene;
@@ -520,7 +520,7 @@ static void retries_back_off(void **state)
 	want(&scene, 0, &node, "x", "");
 	start = time_monotonic_ms();
 	execute(&scene);
-	/* At least half of 20 + 40 + 80. */
+	/* The delays are at least half of 20 + 40 + 80. */
 	assert_true(time_monotonic_ms() - start >= 70);
 	check_phases(&scene, "x:CALLING;x:RETRYING;x:CALLING;x:RETRYING;"
 			     "x:CALLING;x:RETRYING;x:CALLING;x:DONE;");
@@ -585,7 +585,8 @@ static void runs_are_followed_to_their_end(void **state)
 	}
 }
 
-/* One that is there is not given up as soon as one that is being made. */
+/* Failed calls on an existing run are retried longer than those that create
+ * one. */
 static void following_is_patient(void **state)
 {
 	struct scene scene;
@@ -666,7 +667,7 @@ static void a_quiet_watch_is_polled_too(void **state)
 	scene_done(&scene);
 }
 
-/* What was said once is heard once: after that it is the clock. */
+/* A message of the watch is read only once; after that the timer decides. */
 static void a_watch_is_emptied(void **state)
 {
 	struct scene scene;
@@ -687,7 +688,7 @@ static void a_watch_is_emptied(void **state)
 	scene_done(&scene);
 }
 
-/* Readable all the time, with nothing to see: no busy loop. */
+/* A watch that stays readable without news must not cause a busy loop. */
 static void a_watch_does_not_spin(void **state)
 {
 	struct scene scene;
@@ -717,7 +718,7 @@ static void detached_runs_are_only_started(void **state)
 	scene.waits_left = -1;
 	want(&scene, 0, &run, "a", "");
 	want(&scene, 1, &run, "b", "");
-	exists(&scene, 1, true); /* under way: would be followed */
+	exists(&scene, 1, true); /* running: would be followed */
 	execute(&scene);
 	check(&scene, 0, "");
 	check_log(&scene, "create a;");
@@ -740,7 +741,7 @@ static void a_run_under_way_is_followed(void **state)
 	scene_done(&scene);
 }
 
-/* What stands on the thing that is replaced is taken down before it. */
+/* What needs the replaced thing is deleted before it. */
 static void replacement_takes_down_first(void **state)
 {
 	struct scene scene;
@@ -761,7 +762,7 @@ static void replacement_takes_down_first(void **state)
 	scene_done(&scene);
 }
 
-/* While the new thing that it needs can't be had, the run goes on. */
+/* The run goes on until the new thing that it needs exists. */
 static void replacement_waits_for_what_is_new(void **state)
 {
 	struct scene scene;
@@ -832,7 +833,7 @@ static void cancel_ends_the_run(void **state)
 	scene_done(&scene);
 }
 
-/* The provider could not be asked at first: it is asked again. */
+/* A cancel that fails because the provider cannot be reached is repeated. */
 static void cancel_is_tried_again(void **state)
 {
 	struct scene scene;
@@ -877,7 +878,7 @@ static void cancel_again_takes_the_grace(void **state)
 	scene_done(&scene);
 }
 
-/* A run that succeeds all the same has succeeded. */
+/* A run that succeeds in spite of the cancel has succeeded. */
 static void cancel_can_come_too_late(void **state)
 {
 	struct scene scene;
@@ -920,7 +921,7 @@ static void cancel_ends_the_wait_for_a_retry(void **state)
 	scene_done(&scene);
 }
 
-/* The loop ends while calls are under way and others queue for a thread. */
+/* The loop stops while calls are running and others wait for a thread. */
 static void stopping_early_is_safe(void **state)
 {
 	struct scene scene;

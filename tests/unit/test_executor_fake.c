@@ -21,7 +21,7 @@
 #include "providers/fake/trouble.h"
 #include "providers/registry.h"
 
-/* This program's registry: nothing else is linked in. */
+/* The registry of this program, which has only this provider. */
 const struct provider *const providers[] = { &provider_fake, NULL };
 
 struct scene {
@@ -73,7 +73,7 @@ static void *context(void *arg, const struct provider *provider)
 	return arg;
 }
 
-/* What one `jobrun apply` does.  `types` gets a letter for each action. */
+/* Does what one `jobrun apply` does.  `types` gets a letter for each action. */
 static int apply(struct scene *scene, bool rerun, char *types,
 		 struct error *err)
 {
@@ -116,7 +116,7 @@ out:
 	return ret;
 }
 
-/* How many lines of the call log hold that text. */
+/* Counts the lines of the call log that contain the text. */
 static int count_log(const struct scene *scene, const char *text)
 {
 	char *path = path_join(scene->folder, "world/calls.log");
@@ -205,12 +205,12 @@ static void runs_end_as_told(void **state)
 	scene_done(&scene);
 }
 
-/* Whatever goes wrong, and however often: the end is the same. */
+/* Whatever goes wrong, and however often, the end is the same. */
 static void trouble_ends_as_if_there_was_none(void **state)
 {
 	static const struct {
 		const char *trouble;
-		int code; /* of the first apply; 0: it gets over it */
+		int code; /* of the first apply; 0: no failure */
 		const char *text;
 	} cases[] = {
 		{ "create:*:twice", 0, NULL },
@@ -224,7 +224,7 @@ static void trouble_ends_as_if_there_was_none(void **state)
 		{ "create:thing-05:permanent", ERROR_FAILED,
 		  "create thing 'job-thing-05': failed, as told" },
 		{ "create:4:denied", ERROR_DENIED, NULL },
-		/* Once is enough: the second try would get over it. */
+		/* This fails only once, so the second try succeeds. */
 		{ "create:thing-05#1:quota", ERROR_TRY_AGAIN,
 		  "create thing 'job-thing-05': more than is allowed, as "
 		  "told" },
@@ -269,7 +269,7 @@ static int apply_in_child(struct scene *scene)
 	return status;
 }
 
-/* kill -9 at each call, before and after it happens, then once more. */
+/* kill -9 at each call, before and after it, then a last apply. */
 static void killed_anywhere_ends_the_same(void **state)
 {
 	static const char *const hows[] = { "kill", "kill-after" };
@@ -289,7 +289,7 @@ static void killed_anywhere_ends_the_same(void **state)
 			fail_at(&scene, text);
 			status = apply_in_child(&scene);
 			if (!WIFSIGNALED(status)) {
-				/* There are no more calls than that. */
+				/* All calls were tried. */
 				assert_int_equal(status, 0);
 				assert_true(i > 5);
 				calls = 0;
@@ -321,7 +321,8 @@ static void others_meddle(void **state)
 	assert_int_equal(apply(&scene, false, types, &err), 0);
 	scene.block.meddle.count = 0;
 	assert_int_equal(apply(&scene, false, types, &err), 0);
-	/* Gone, but nothing needs it any more; changed; can't change. */
+	/* The actions for: gone, but not needed any more; changed;
+	 * unchangeable. */
 	assert_string_equal(types, "nurn");
 	assert_int_equal(apply(&scene, false, types, &err), 0);
 	assert_string_equal(types, "nnnn");
@@ -366,7 +367,8 @@ static void calls_take_their_time(void **state)
 	scene.block.width = 8;
 	scene.block.call_time = 20;
 	assert_int_equal(apply(&scene, false, NULL, &err), 0);
-	/* 9 reads one by one; create and wait of 8 at once; 3 of the run. */
+	/* 9 reads one after the other; create and wait for 8 at once; 3 calls
+	 * for the run. */
 	assert_in_range(time_monotonic_ms() - start, 14 * 20, 5000);
 	scene_done(&scene);
 }

@@ -40,7 +40,8 @@ static int tear_down(void **state)
 	return ret;
 }
 
-/* However it is divided; the first is that of RFC 3720, B.4. */
+/* The checksum of parts does not depend on how they are divided; the first
+ * expected value is that of RFC 3720, B.4. */
 static void checksums_of_parts_make_that_of_the_whole(void **state)
 {
 	static const size_t sizes[] = { 0,     1,     7,     8,
@@ -222,7 +223,8 @@ static void files_are_replaced_whole(void **state)
 	assert_int_equal(st.st_mode & 07777, 0600);
 	assert_int_equal(file_write(below, "x", 1, &err), -1);
 	assert_true(text_ends(err.text, ": Not a directory"));
-	/* A folder can't be replaced, and nothing is left beside it. */
+	/* A folder can't be replaced by a file, and no temporary file is
+	 * left. */
 	assert_int_equal(file_write(*state, "x", 1, &err), -1);
 	assert_int_equal(fd_write(-1, "x", 1), -1);
 	assert_int_equal(errno, EBADF);
@@ -232,7 +234,8 @@ static void files_are_replaced_whole(void **state)
 
 static int folders_synced;
 
-/* In the place of libc's: whether it is a folder, and then the real one. */
+/* Replaces libc's function: notes whether it is a folder, then calls the real
+ * one. */
 int fsync(int fd)
 {
 	struct stat st;
@@ -273,7 +276,7 @@ static void a_new_file_is_never_in_the_place_of_another(void **state)
 	text = file_read(path, 10, &len, &err);
 	assert_string_equal(text, "one");
 	free(text);
-	/* A link that leads nowhere is something, too. */
+	/* A broken link counts as existing, too. */
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(symlink("nowhere", path), 0);
 	assert_int_equal(file_create(path, 0640, "two", 3, &err), 1);
@@ -322,7 +325,7 @@ static void folders_are_made_and_removed(void **state)
 	free(below);
 	free(path);
 
-	/* A link is removed, not what it leads to. */
+	/* A link is removed, but not its target. */
 	path = path_join(*state, "a/out");
 	assert_int_equal(symlink(outside, path), 0);
 	free(path);
@@ -335,7 +338,8 @@ static void folders_are_made_and_removed(void **state)
 	assert_int_equal(rmdir(outside), 0);
 }
 
-/* None of them is waited for; a pipe of the shell's has a writer. */
+/* Opening other kinds of files does not block; a pipe of the shell has a
+ * writer. */
 static void nothing_but_files_is_opened(void **state)
 {
 	char *fifo = path_join(*state, "fifo");
@@ -386,7 +390,8 @@ static void make(const char *folder, const char *name, const char *text)
 	free(path);
 }
 
-/* Where `folder` is found to be, below the test's folder; "-": nowhere. */
+/* Checks which repository contains `folder`, below the test's folder; "-" means
+ * none. */
 static void expect_in(const char *base, const char *folder, const char *top,
 		      const char *git, const char *common)
 {

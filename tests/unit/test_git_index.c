@@ -111,7 +111,7 @@ static void without_an_index_nothing_is_tracked(void **state)
 	git_index_free(index);
 }
 
-/* With these bytes as the index of a folder. */
+/* Reads an index with these bytes. */
 static void read_bytes(const char *git, const char *data, size_t len)
 {
 	char *path = path_join(git, "index");
@@ -125,7 +125,7 @@ static void read_bytes(const char *git, const char *data, size_t len)
 	free(path);
 }
 
-/* Whatever it says, nothing beside it is read. */
+/* Whatever the index says, no byte outside it is read. */
 static void damage_is_an_error_or_harmless(void **state)
 {
 	char *folder, *git, *path, *data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of a repository, beside what Git says of it. */
+/* The state of a repository, compared with Git's. */
 #include "core/data/git_status.h"
 
 #include <setjmp.h>
@@ -75,7 +75,8 @@ static char *said(struct place *at, const char *line)
 	return text;
 }
 
-/* "main staged | a modified, b deleted, c untracked", of the source "src". */
+/* Returns the state of the source "src" as "main staged | a modified, b
+ * deleted, c untracked". */
 static const char *look(struct place *at, const char *const *paths,
 			size_t count)
 {
@@ -132,7 +133,8 @@ static void changes_are_found(void **state)
 	assert_string_equal(look(at, paths, 1), "main |");
 }
 
-/* The same size, in the second in which the index was written. */
+/* A change keeps the size, and is in the second in which the index was
+ * written. */
 static void changes_within_a_second_are_found(void **state)
 {
 	struct place *at = *state;

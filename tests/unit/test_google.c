@@ -35,7 +35,7 @@ struct fixture {
 	struct buf texts; /* all errors and descriptions so far */
 };
 
-/* What a machine that tests run on may have set. */
+/* Variables that may be set on the machine running the tests. */
 static const char *const variables[] = {
 	"CLOUDSDK_AUTH_ACCESS_TOKEN",
 	"GOOGLE_OAUTH_ACCESS_TOKEN",
@@ -95,7 +95,7 @@ static void says(struct fixture *f, const char *text)
 	buf_puts(&f->texts, text);
 }
 
-/* What was written anywhere holds none of the secrets. */
+/* Checks that no output contains a secret. */
 static void nothing_is_shown(struct fixture *f)
 {
 	json_t *secrets = stand_in_ask(&f->server, "secrets"), *secret;
@@ -138,7 +138,7 @@ static int stop(void **state)
 	return 0;
 }
 
-/* Anew, as another process would. */
+/* Opens the service again, as another process would. */
 static void reopen(struct fixture *f)
 {
 	google_close(f->google);
@@ -244,7 +244,7 @@ static void a_machine_has_credentials(void **state)
 	assert_int_equal(look(f, &node), -1);
 	assert_int_equal(f->err.code, ERROR_DENIED);
 	assert_non_null(strstr(f->err.text, "has no service account"));
-	/* Somebody else's web server is none. */
+	/* Another web server is not the metadata server. */
 	stand_in_tell(&f->server, "state", "{'no_metadata':true}");
 	assert_false(metadata_detect(f->http));
 }
@@ -308,7 +308,7 @@ static void none_at_all_says_what_to_do(void **state)
 		"no credentials for Google Cloud were found: run 'gcloud auth "
 		"application-default login', or name a credential file in "
 		"GOOGLE_APPLICATION_CREDENTIALS");
-	/* So that the trace is there to be looked at. */
+	/* Writes a trace to check. */
 	one_node(f);
 	use_file(f, "service_account.json");
 	look(f, &(struct tpu_node){ 0 });
@@ -409,7 +409,7 @@ static void refusals_do_not_repeat_what_was_sent(void **state)
 			       "/oauth2/token' gives no token: 400 "
 			       "invalid_grant; log in again: gcloud auth "
 			       "application-default login"));
-	/* Some tokens, for the look at all that was written. */
+	/* Uses some tokens, for the check of all output. */
 	one_node(f);
 	use_file(f, "service_account.json");
 	assert_int_equal(look(f, &node), 0);
@@ -425,11 +425,11 @@ static void tokens_are_kept_and_renewed(void **state)
 	assert_int_equal(look(f, &node), 0);
 	assert_int_equal(look(f, &node), 0);
 	assert_int_equal(stand_in_count(&f->server, "/oauth2/token"), 1);
-	/* Refused by the service, for a reason that we can't know. */
+	/* The service refuses the token for a reason unknown to us. */
 	stand_in_tell(&f->server, "forget", "{}");
 	assert_int_equal(look(f, &node), 0);
 	assert_int_equal(stand_in_count(&f->server, "/oauth2/token"), 2);
-	/* 3 minutes and 45 seconds before its end. */
+	/* A token is renewed 3 minutes and 45 seconds before its end. */
 	stand_in_tell(&f->server, "state", "{'token_life':224}");
 	reopen(f);
 	assert_int_equal(look(f, &node), 0);
@@ -794,7 +794,7 @@ static void operations_end_in_their_own_ways(void **state)
 	}
 }
 
-/* What is no public key of ssh is neither sent nor shown. */
+/* A text that is no public key of ssh is neither sent nor shown. */
 static void only_public_keys_are_taken(void **state)
 {
 	static const struct {

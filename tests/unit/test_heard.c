@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is heard of a training in a program's output, and found again. */
+/* Values heard in the output of a training program, and found again later. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void add(struct heard *heard, int stream, const char *text,
 	heard_add(heard, stream, text, strlen(text), time_ms);
 }
 
-/* "STEP EPOCH VALUE" at that time. */
+/* Returns "STEP EPOCH VALUE" at that time. */
 static const char *found(struct place *p, int64_t time_ms)
 {
 	struct checkpoint what = { .step = -1, .epoch = -1, .value = NAN };
@@ -77,23 +77,23 @@ static void what_was_said_last_is_found(void **state)
 	add(heard, 0, "Epoch=1 Step=10 Loss=0.5\nnothing of it\n", 10);
 	assert_string_equal(found(p, 9), "-1 -1 0");
 	assert_string_equal(found(p, 10), "10 1 0");
-	/* In pieces, and between those of the other stream. */
+	/* Lines come in pieces, between those of the other stream. */
 	add(heard, 0, "Epoch=2 sco", 20);
 	add(heard, 1, "warning: x=1\nScore: 0.25\n", 21);
 	assert_string_equal(found(p, 30), "10 1 score0.25");
 	add(heard, 0, "re=0.75", 22);
 	assert_string_equal(found(p, 30), "10 1 score0.25");
 	add(heard, 0, "\n", 23);
-	/* It has the time of its first byte. */
+	/* A line has the time of its first byte. */
 	assert_string_equal(found(p, 20), "10 2 score0.75");
-	/* A bar that is drawn anew is a line each time. */
+	/* A bar that is redrawn counts as a line each time. */
 	add(heard, 1, "score=1\rscore=2\rscore=3", 40);
 	assert_string_equal(found(p, 40), "10 2 score2");
-	/* What is no number is not known. */
+	/* A value that is not a number is unknown. */
 	add(heard, 0, "score=nan\n", 50);
 	assert_string_equal(found(p, 50), "10 2 0");
 	heard_close(heard);
-	/* Whoever begins anew has heard nothing. */
+	/* A new writer starts without values. */
 	heard = heard_open(p->path, "score", NULL, &p->err);
 	assert_string_equal(found(p, 100), "-1 -1 0");
 	heard_close(heard);
@@ -135,7 +135,7 @@ static void what_it_takes_is_bounded(void **state)
 	const int64_t start_ms = 1700000000000;
 	struct stat st;
 
-	/* A line without an end: its start is looked at. */
+	/* Only the beginning of an endless line is parsed. */
 	memset(line, 'x', METRIC_LINE_MAX * 4 - 1);
 	memcpy(line, "score=4 ", 8);
 	for (int i = 0; i < 4; i++)
@@ -158,7 +158,8 @@ static void what_it_takes_is_bounded(void **state)
 	assert_true(st.st_size < HEARD_MAX + 128);
 	assert_int_equal(stat(p->old, &st), 0);
 	assert_true(st.st_size < HEARD_MAX + 128);
-	/* Between the files, where its writer was killed, the old one counts. */
+	/* If the writer was killed between the two files, the old one is
+	 * used. */
 	assert_int_equal(unlink(p->path), 0);
 	assert_true(strncmp(found(p, INT64_MAX), "-1", 2) != 0);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes to other machines and comes back: frames, archives, the words of
- * ssh. */
+/* Data exchanged with other machines: frames, archives, the output of ssh. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +39,7 @@ static void frames_come_out_as_they_went_in(void **state)
 	wire_put_text(&out, "text");
 	wire_put_list(&out, list, 3);
 	assert_true(wire_end(&out));
-	/* Not one byte less will do. */
+	/* One byte less is not enough. */
 	for (len = 0; len < out.len; len++)
 		assert_int_equal(frame_find(out.data, len, &frame, &used),
 				 FRAME_NONE);
@@ -64,14 +63,14 @@ static void frames_come_out_as_they_went_in(void **state)
 
 static void a_peer_that_lies_is_found_out(void **state)
 {
-	/* Longer than may be, of no type, of an unknown one. */
+	/* Too long, without a type, of an unknown type. */
 	static const unsigned char bad[][FRAME_HEADER] = {
 		{ 1, 0, 64, 0, 1, 0, 0, 0 },
 		{ 0, 0, 0, 0, 0, 0, 0, 0 },
 		{ 0, 0, 0, 0, 255, 0, 0, 0 },
 		{ 0, 0, 0, 0, 1, 0, 1, 0 },
 	};
-	/* A list of four billion texts, and a text of as many bytes. */
+	/* A list of four billion strings, and a string of as many bytes. */
 	static const unsigned char many[] = { 255, 255, 255, 255, 1, 0, 0, 0 };
 	struct wire_in in = { many, sizeof(many), false };
 	struct frame frame;
@@ -114,13 +113,13 @@ static void an_output_is_known_by_its_start(void **state)
 		assert_int_equal(output.len, len - OUTPUT_HEADER);
 		assert_int_equal(left, sizeof(bytes) - len);
 	}
-	/* What follows it is another's. */
+	/* The bytes after it belong to another frame. */
 	frame_output_header(bytes, &wrote, 40);
 	assert_true(
 		frame_get_output_part(bytes, sizeof(bytes), &output, &left));
 	assert_int_equal(output.len, 40);
 	assert_int_equal(left, 0);
-	/* Wrong type, wrong stream, no length. */
+	/* A wrong type, a wrong stream, no length. */
 	frame_header(bytes, FRAME_LOST, 50);
 	assert_false(frame_get_output_part(bytes, 40, &output, &left));
 	wrote.stream = 2;
@@ -377,7 +376,7 @@ static void a_host_is_no_option_of_ssh(void **state)
 
 static void the_words_of_ssh_are_understood(void **state)
 {
-	/* As OpenSSH 9.2 has them. */
+	/* Messages of OpenSSH 9.2. */
 	static const struct {
 		const char *text;
 		enum ssh_trouble trouble;
@@ -414,7 +413,7 @@ static void the_words_of_ssh_are_understood(void **state)
 	}
 }
 
-/* What a host says, all at once or byte by byte, and what it is sent. */
+/* Feeds what a host says, at once or byte by byte, and collects the answer. */
 static int bootstrap_hear(const char *said, size_t step, struct buf *received,
 			  struct wire_out *answer, struct error *err)
 {
@@ -493,7 +492,7 @@ static void a_host_that_cannot_have_an_agent_is_given_up(void **state)
 					&received, &answer, &err),
 			 -1);
 	assert_non_null(strstr(err.text, "pdp11"));
-	/* A shell that never ends its line. */
+	/* A shell that never ends its line is given up. */
 	memset(noise, '~', 100 << 10);
 	assert_int_equal(bootstrap_hear(noise, 4096, &received, &answer, &err),
 			 -1);

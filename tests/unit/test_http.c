@@ -23,7 +23,7 @@
 #include "core/net/url.h"
 #include "tests/support/stand_in.h"
 
-/* Retries that a test can wait for. */
+/* A retry policy with short pauses. */
 static const struct retry_policy quick = {
 	.first_ms = 10,
 	.max_ms = 40,
@@ -178,7 +178,7 @@ static void only_what_is_safe_is_repeated(void **state)
 		unsigned flags;
 		int ret;
 		long status;
-		int tries; /* 0: libcurl may have done it by itself */
+		int tries; /* 0: libcurl may retry by itself */
 		size_t arrived;
 	} cases[] = {
 		{ "[{'do':'status','status':503,'path':'echo'}]",
@@ -203,8 +203,7 @@ static void only_what_is_safe_is_repeated(void **state)
 	struct fixture *f = *state;
 	size_t i, before, after;
 
-	/* So that there is a kept connection, which is what libcurl would
-	 * try again by itself. */
+	/* Make a kept connection, on which libcurl would retry by itself. */
 	assert_int_equal(get(f, HTTP_REPEATABLE), 0);
 	for (i = 0; i < COUNT(cases); i++) {
 		before = stand_in_count(&f->server, "/echo");
@@ -236,7 +235,7 @@ static void a_server_that_asks_for_patience_gets_it(void **state)
 	assert_int_equal(f->answer.status, 200);
 	assert_true(time_monotonic_ms() - begun >= 1000);
 
-	/* Longer than all the time there is: the answer is handed on. */
+	/* The delay exceeds the total time, so the answer is returned. */
 	stand_in_tell(&f->server, "faults",
 		      "[{'do':'status','status':429,'path':'echo',"
 		      "'headers':{'Retry-After':'3600'}}]");
@@ -268,7 +267,8 @@ static void silence_has_an_end(void **state)
 	assert_non_null(strstr(f->err.text, "timed out"));
 }
 
-/* However slowly it comes; a client says it for all its requests. */
+/* A request has a total time limit, set for all requests of a client, however
+ * slowly the answer comes. */
 static void a_request_as_a_whole_has_an_end(void **state)
 {
 	struct fixture *f = *state;
@@ -291,7 +291,7 @@ static void nobody_there_is_said(void **state)
 {
 	struct fixture *f = *state;
 	const struct retry_policy never = { 0 };
-	/* Port 1 needs root to listen on, and nobody does. */
+	/* Nothing listens on port 1, which needs root. */
 	const struct http_request request = {
 		.method = "POST",
 		.url = "http://127.0.0.1:1/x?key=secret",
@@ -403,7 +403,7 @@ static void set_late(void *arg)
 	*(bool *)arg = true;
 }
 
-/* So that whoever has waited may free it. */
+/* The argument of `done` may be freed once the wait is over. */
 static void what_done_is_about_is_left_alone_after_the_wait(void **state)
 {
 	struct fixture *f = *state;
@@ -529,7 +529,7 @@ static void uploads_start_over(void **state)
 	assert_int_equal(f->answer.tries, 3);
 	assert_int_equal(stream.rewinds, 2);
 	assert_non_null(strstr(f->answer.body.data, "\"bytes\": 1000000"));
-	/* Without a way back there is no second try. */
+	/* A request that can't be rewound is not repeated. */
 	stream = (struct stream){ 0 };
 	request.rewind = NULL;
 	stand_in_tell(&f->server, "faults",
@@ -637,7 +637,7 @@ static void traces_show_every_try(void **state)
 	free(text);
 }
 
-/* A server that nobody vouches for gets nothing, not even a request. */
+/* An unverified server gets nothing, not even a request. */
 static void servers_are_verified(void **state)
 {
 	struct stand_in server;
@@ -665,7 +665,7 @@ static void servers_are_verified(void **state)
 		fail_msg("%s", err.text);
 	assert_int_equal(answer.status, 200);
 	http_response_done(&answer);
-	/* The name has to be right, too. */
+	/* The certificate must have the right name, too. */
 	snprintf(url, sizeof(url), "https://localhost:%d/echo", server.port);
 	assert_int_equal(http_do(http, &request, &answer, &err), -1);
 	assert_non_null(strstr(err.text, "is not to be trusted"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tunnels through a stand-in of Identity-Aware Proxy, to a server that sends
- * back what it gets: whatever breaks, every byte comes once. */
+/* Tunnels through a stand-in of Identity-Aware Proxy to an echo server:
+ * whatever breaks, every byte comes exactly once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ struct fixture {
 	pthread_t echo;
 };
 
-/* One client after the other. */
+/* Serves one client after the other. */
 static void *echo(void *arg)
 {
 	const struct fixture *f = arg;
@@ -124,7 +124,7 @@ struct use {
 	struct fixture *f;
 	struct iap_target target;
 	int in[2], out[2]; /* pipes */
-	size_t size;       /* to send, and to have back */
+	size_t size;       /* bytes to send and get back */
 	int ret;
 	struct error err;
 };
@@ -140,7 +140,7 @@ static void *run_tunnel(void *arg)
 	return NULL;
 }
 
-/* A sequence that repeats nowhere near. */
+/* Returns a byte of a sequence without short repetitions. */
 static unsigned char byte_at(size_t i)
 {
 	return (unsigned char)((i * 2654435761u) >> 13);
@@ -162,7 +162,7 @@ static void *send_all(void *arg)
 	return NULL;
 }
 
-/* How many bytes came back as they were sent. */
+/* Returns how many bytes came back as they were sent. */
 static size_t receive_all(const struct use *use)
 {
 	unsigned char data[4096];
@@ -192,7 +192,7 @@ static void use_tunnel(struct fixture *f, const char *instance, size_t size,
 	if (size)
 		use->size = receive_all(use);
 	pthread_join(sender, NULL);
-	/* One that is refused ends by itself. */
+	/* A refused tunnel ends by itself. */
 	if (size)
 		close(use->in[1]);
 	pthread_join(tunnel, NULL);
@@ -251,7 +251,7 @@ static void who_is_not_let_through_hears_why(void **state)
 {
 	static const struct {
 		const char *told;
-		int code; /* 0: it ends well */
+		int code; /* 0: success */
 		const char *text;
 	} cases[] = {
 		{ "{'iap': {}}", ERROR_UNREACHABLE,
@@ -296,10 +296,10 @@ static void who_is_not_let_through_hears_why(void **state)
 	}
 }
 
-/* 403 of who has no role, 200 of what is no relay at all. */
+/* Status 403 without the role, 200 from a server that is no relay. */
 static void what_is_no_relay_is_told(void **state)
 {
-	/* Headers of its answer. */
+	/* Wrong headers in the answer. */
 	static const char *const lies[] = {
 		"Upgrade': 'h2c",
 		"Connection': 'close",
@@ -349,7 +349,7 @@ static void what_is_no_relay_is_told(void **state)
 	}
 }
 
-/* Messages that are cut off, or say what can't be. */
+/* Messages that are cut off or impossible. */
 static void what_makes_no_sense_is_told(void **state)
 {
 	static const char *const messages[] = {

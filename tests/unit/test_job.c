@@ -14,7 +14,7 @@
 
 #include "core/base/file.h"
 
-/* A few rows of the real tables: enough to see what the digest is made of. */
+/* A few rows of the real tables, enough to show what the digest contains. */
 static const struct field jobrun_fields[] = {
 	{ .name = "source",
 	  .type = FIELD_STRING,
@@ -144,7 +144,7 @@ static struct digests digest_of(struct job *job)
 	return (struct digests){ job->digest, job->digest2 };
 }
 
-/* Frees the job. */
+/* Checks the digests, and frees the job. */
 static void assert_digest(struct job *job, bool same, const struct digests *as)
 {
 	struct digests digests = digest_of(job);
@@ -283,9 +283,9 @@ static void the_digest_is_of_what_the_job_is(void **state)
 	job->jobrun.grace_s = 11;
 	assert_digest(job, false, &first);
 	job = new_job(".");
-	job->jobrun.provider = "other"; /* by an option */
+	job->jobrun.provider = "other"; /* set by an option */
 	assert_digest(job, false, &first);
-	/* A default that is written down is the same job. */
+	/* A default written in the file gives the same job. */
 	job = new_job(".");
 	job->jobrun.head.set = ALL_SET;
 	assert_digest(job, true, &first);
@@ -294,7 +294,7 @@ static void the_digest_is_of_what_the_job_is(void **state)
 	assert_digest(job, false, &first);
 }
 
-/* A job, and what the next release adds to it. */
+/* A job with fields that the next release adds. */
 struct later_job {
 	struct job job;
 	long extra;
@@ -361,7 +361,7 @@ static void a_new_field_changes_no_digest(void **state)
 		.fallback = "7",
 		.offset = offsetof(struct later_job, extra),
 	};
-	/* Its rows are older than it. */
+	/* The rows of this message are older than the field. */
 	fields[5] = (struct field){
 		.name = "again",
 		.type = FIELD_MESSAGE,
@@ -380,7 +380,7 @@ static void a_new_field_changes_no_digest(void **state)
 	((struct later_job *)job)->extra = 8;
 	assert_digest(job, false, &first);
 
-	/* And its default can change. */
+	/* The default of a field may change. */
 	fields[4].fallback = "9";
 	fields[4].fallback_2 = "7";
 	job = later_job(&message);
@@ -412,7 +412,7 @@ static void another_default_changes_no_digest(void **state)
 	memcpy(fields, job_fields, sizeof(job_fields));
 	fields[3].message = &later_jobrun;
 	job = later_job(&message);
-	job->jobrun.grace_s = 20; /* the default now */
+	job->jobrun.grace_s = 20; /* this is the default now */
 	assert_digest(job, true, &first);
 	job = later_job(&message);
 	job->jobrun.head.set |= 4;
@@ -438,7 +438,7 @@ static void a_digest_is_compared_in_its_version(void **state)
 	assert_false(job_was_run(job, own.two.hex, NULL));
 	assert_false(job_was_run(job, NULL, NULL));
 	assert_false(job_was_run(job, own.one.hex, "2"));
-	/* As labels have them. */
+	/* Labels have shortened digests. */
 	snprintf(label, sizeof(label), "%.63s", own.two.hex);
 	assert_true(job_was_run(job, "", label));
 	snprintf(label, sizeof(label), "%.63s", own.one.hex);
@@ -468,7 +468,7 @@ static void the_digest_is_of_the_source(void **state)
 	assert_string_not_equal(first.one.hex, without.one.hex);
 	assert_string_not_equal(first.two.hex, without.two.hex);
 
-	/* Where it lies does not count, here at least: see the table. */
+	/* The place of the source does not count, with this table at least. */
 	job = new_job(at->folder);
 	job->jobrun.source = "copy";
 	assert_digest(job, true, &first);
@@ -503,7 +503,7 @@ static void the_digest_is_of_local_packages(void **state)
 	assert_string_not_equal(digest_of(job).two.hex, first.two.hex);
 	job_free(job);
 
-	/* What is elsewhere is not ours to read. */
+	/* Packages elsewhere are not read. */
 	job = new_job(at->folder);
 	set_strings(job, &job->training_input.package_uris,
 		    "gs://bucket/t.tar.gz");

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `kill -9` of apply before and after every provider call and every write of
- * the journal, and once more: it ends as if it had not been disturbed.  The
- * points are enumerated: each child dies at the next one, until one does not.
- * `make test` takes every seventh, beginning elsewhere in each deed: actions
- * have points in fours and eights, so that each kind of point is among them.
+ * the journal, followed by another apply: the end is as if it had not been
+ * interrupted.  The points are enumerated: each child dies at the next one,
+ * until one does not.  `make test` takes every seventh point with another
+ * offset in each deed: actions have four or eight points, so that each kind of
+ * point is among them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,12 +41,12 @@
 
 const struct provider *const providers[] = { &provider_fake, NULL };
 
-/* What the provider's calls and the journal pass through. */
+/* Calls of the provider and writes of the journal count points here. */
 static atomic_int points_passed;
 static int kill_at; /* 0: never */
 
-/* The provider counts what it did in a log, after doing it: calls that other
- * threads are in are let finish, or the count would not be exact. */
+/* The provider logs what it did after doing it.  A kill waits for calls in
+ * other threads, or the count would not be exact. */
 static pthread_rwlock_t in_call = PTHREAD_RWLOCK_INITIALIZER;
 
 static void point(void)
@@ -150,7 +151,8 @@ static void hook_end(void *arg, const struct action *action,
 	point();
 }
 
-/* The fake provider's kinds, with a point before and after each call. */
+/* Returns a kind of the fake provider with a point before and after each
+ * call. */
 static struct kind hooked(const struct kind *kind)
 {
 	struct kind out = *kind;
@@ -170,10 +172,10 @@ struct scene {
 	struct fake_block block;
 	struct job_block blocks[1];
 	const char *texts[2];
-	bool deletes; /* what is applied is a deletion */
+	bool deletes; /* this is a deletion */
 	enum { SAVED_NOT, SAVED_MAKES, SAVED_APPLIES } saved;
 	bool detach;
-	int cancel_at; /* which change of a phase; 0: never */
+	int cancel_at; /* at which phase change; 0: never */
 };
 
 static void scene_set_block(struct scene *scene)
@@ -190,7 +192,7 @@ static void scene_set_block(struct scene *scene)
 
 static void scene_init(struct scene *scene, long resources)
 {
-	/* In memory where there is such a place: thousands of files. */
+	/* Use memory if possible, as there are thousands of files. */
 	bool memory = access("/dev/shm", W_OK) == 0;
 
 	memset(scene, 0, sizeof(*scene));
@@ -226,7 +228,7 @@ struct settling {
 	struct lock_set *locks;
 	void *ctx;
 	struct executor *executor;
-	int phases_left; /* until it is cancelled */
+	int phases_left; /* until the cancel */
 };
 
 static void on_phase(void *arg, const struct action *action,
@@ -283,8 +285,8 @@ static int execute(struct plan *plan, struct store *store, bool detach,
 	return ret;
 }
 
-/* What `jobrun plan --out` and `jobrun apply FILE` do with the file.  Returns
- * 0 to go on, 1 if there is nothing to do, or -1. */
+/* Does with the file what `jobrun plan --out` and `jobrun apply FILE` do.
+ * Returns 0 to go on, 1 if there is nothing to do, or -1. */
 static int use_saved(struct scene *scene, const struct plan *plan,
 		     struct store *store, struct error *err)
 {
@@ -330,8 +332,8 @@ out:
 	return ret;
 }
 
-/* What one `jobrun apply` does, or `jobrun delete`.  Returns -1 if it failed,
- * 1 if there was nothing to do. */
+/* Does what one `jobrun apply` or `jobrun delete` does.  Returns -1 if it
+ * failed, 1 if there was nothing to do. */
 static int apply(struct scene *scene, int64_t lock_timeout_ms,
 		 struct error *err)
 {
@@ -439,7 +441,8 @@ static int not_dot(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* All that counts of the world, and how often what was done to it. */
+/* Describes the relevant state of the world, and how often each action was
+ * done. */
 static void describe(const struct scene *scene, struct buf *out)
 {
 	static const char *const doings[] = { " made", " changed", " deleted",
@@ -491,7 +494,7 @@ static void describe(const struct scene *scene, struct buf *out)
 	free(world);
 }
 
-/* Nothing is left of what was begun: no intent, no lock. */
+/* Checks that no intent and no lock is left. */
 static void check_nothing_is_open(const struct scene *scene)
 {
 	struct arena *mem = arena_new();
@@ -516,14 +519,14 @@ static void check_nothing_is_open(const struct scene *scene)
 struct deed {
 	const char *name;
 	long resources;
-	/* From a job that was applied to one that is to be. */
+	/* Changes a job that was applied to another one. */
 	void (*before)(struct scene *scene); /* NULL: from nothing */
 	void (*after)(struct scene *scene);
 	int least;  /* points */
-	bool saved; /* it is planned to a file, which is then applied */
+	bool saved; /* plan to a file, then apply that */
 };
 
-/* Applies it, killed at one point and then not again. */
+/* Applies the deed, killed at one point, then again without a kill. */
 static bool is_killed_at(const struct deed *deed, int at, struct buf *end)
 {
 	struct scene scene;
@@ -556,7 +559,7 @@ static bool is_killed_at(const struct deed *deed, int at, struct buf *end)
 	return how == ENDED_KILLED;
 }
 
-/* From the first byte that differs. */
+/* Fails with both texts from the first byte that differs. */
 static void fail_differing(const struct deed *deed, int at, const char *end,
 			   const char *want)
 {
@@ -666,7 +669,7 @@ static void killed_anywhere(void **state)
 		enumerate(&deeds[i], (int)i);
 }
 
-/* What one apply makes of the job, and the next of what that left. */
+/* Checks the result of one apply after the failure, and of the next one. */
 static void check_recovery(struct scene *scene, const struct buf *want,
 			   const char *what)
 {
@@ -688,8 +691,8 @@ static void trouble_anywhere(void **state)
 {
 	static const struct {
 		const char *trouble;
-		const char *text; /* of the first apply's error; NULL: none */
-		size_t open;      /* intents that it leaves */
+		const char *text; /* error of the first apply; NULL: none */
+		size_t open;      /* intents left open */
 	} cases[] = {
 		{ "create:*:lost", "create thing 'job-thing-04': no answer",
 		  4 },
@@ -731,8 +734,7 @@ static void trouble_anywhere(void **state)
 		if (open.count != cases[i].open)
 			fail_msg("%s: %zu open", cases[i].trouble, open.count);
 		arena_free(mem);
-		/* The log has the second answer to a call that happened
-		 * twice. */
+		/* The log has two lines for a call that happened twice. */
 		if (!strstr(cases[i].trouble, "twice"))
 			check_recovery(&scene, &want, cases[i].trouble);
 		scene_done(&scene);
@@ -762,7 +764,8 @@ static void cancelled_anywhere(void **state)
 	buf_done(&want);
 }
 
-/* Made, but not ready: whoever goes on waits for it before it starts the run. */
+/* A resource was created but is not ready: the next apply waits for it before
+ * it starts the run. */
 static void what_was_made_is_waited_for(void **state)
 {
 	struct scene scene;
@@ -805,7 +808,8 @@ static void many_at_once(void **state)
 
 	(void)state;
 	is_killed_at(&deed, 0, &want);
-	/* Processes that wait, then processes that do not. */
+	/* First processes that wait for the lock, then processes that do
+	 * not. */
 	scene_init(&scene, 6);
 	for (i = 0; i < COUNT(pids); i++)
 		pids[i] = start(&scene, 0, 60000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Following runs in a cluster, against its stand-in: logs, failures, what is
- * waited for, and watches. */
+/* Following runs in a cluster, with its stand-in: logs, failures, waiting, and
+ * watches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static void logs_go_on_through_restarts(void **state)
 	kube_test_close(&c);
 }
 
-/* A line is whatever bytes are before its newline. */
+/* A line is any bytes up to a newline. */
 static void logs_need_not_be_text(void **state)
 {
 	struct kube_test *f = *state;
@@ -104,7 +104,7 @@ static void a_launcher_that_does_not_come_is_named(void **state)
 	kube_test_says(f, &c,
 		       "waits: jobrun.kubernetes.launcher: its image can't "
 		       "be pulled: back-off");
-	/* As it comes, it fails. */
+	/* The launcher fails as soon as it comes. */
 	stand_in_tell(&f->server, "state",
 		      "{'pods': [{'pod': '/0/', 'init': {'exit': 126, "
 		      "'message': 'one\\ntwo\\n'}}, {'hold': true}]}");
@@ -141,7 +141,7 @@ static void what_it_waits_for_is_said(void **state)
 		       "waits for a node: 0/3 nodes are available: 3 "
 		       "Insufficient cpu.");
 	kube_test_says(f, &c, "its image can't be pulled: no such image");
-	/* To be asked to end is no failure. */
+	/* A run that is cancelled is no failure. */
 	kube_test_must(&c, kube_test_run(&c)->kind->cancel(
 				   c.ctx, kube_test_run(&c), true, &c.err));
 	kube_test_must(&c, kube_test_wait(&c));
@@ -152,7 +152,7 @@ static void what_it_waits_for_is_said(void **state)
 	kube_test_close(&c);
 }
 
-/* As Kueue makes it for a JobSet that is suspended. */
+/* Makes the Workload that Kueue makes for a suspended JobSet. */
 static void make_workload(struct kube_test *f, const char *uid)
 {
 	char *item = mem_printf(
@@ -219,7 +219,7 @@ static void change(const struct kube_test *f, const char *label)
 	free(item);
 }
 
-/* A new descriptor of the same watch. */
+/* Returns a new descriptor of the same watch. */
 static int look(struct kube_command *c, const struct kube_at *at)
 {
 	int fd = -1;
@@ -229,7 +229,7 @@ static int look(struct kube_command *c, const struct kube_at *at)
 	return fd;
 }
 
-/* Whoever follows a run keeps its watch, and hears of a change. */
+/* Whether a follower, which keeps its watch, is told of a change. */
 static bool hears(struct kube_command *c, const struct kube_at *at, int fd)
 {
 	int64_t until = time_monotonic_ms() + WAIT_MS;
@@ -242,7 +242,7 @@ static bool hears(struct kube_command *c, const struct kube_at *at, int fd)
 	return false;
 }
 
-/* A watch was broken so, and another asked for. */
+/* Whether a watch was broken in this way, and opened again. */
 static bool was_broken(const struct kube_test *f, const char *fault)
 {
 	json_t *all = stand_in_ask(&f->server, "requests"), *one;
@@ -285,14 +285,16 @@ static void watches_go_on(void **state)
 	change(f, "one");
 	assert_true(hears(&c, &at, fd));
 	close(fd);
-	/* What was heard of is not heard of again. */
+	/* A change that was reported is not reported again. */
 	fd = look(&c, &at);
 	assert_false(is_readable(fd, 200));
-	/* What it could go on from is gone (410): it begins anew. */
+	/* The version to go on from is gone (410), so the watch begins
+	 * again. */
 	stand_in_tell(&f->server, "compact", "{}");
 	assert_true(hears(&c, &at, fd));
 	close(fd);
-	/* So it does when its connection breaks in the middle of an event. */
+	/* The same happens when its connection breaks in the middle of an
+	 * event. */
 	stand_in_tell(&f->server, "faults",
 		      "[{'do': 'cut-body', 'path': 'watch=true'}]");
 	fd = look(&c, &at);

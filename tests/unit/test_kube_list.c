@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many runs in a cluster, against its stand-in: found by their labels, and
- * asked about at once. */
+/* Many runs in a cluster, with its stand-in: found by their labels, and queried
+ * together. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include "providers/kubernetes/run.h"
 #include "tests/support/kube_test.h"
 
-/* What is there of a kind, with a store that knows of nothing. */
+/* Lists all objects with an empty store. */
 static void list_all(struct kube_command *c, struct listing *out)
 {
 	const struct kind *const *kind;
@@ -63,7 +63,7 @@ static void what_was_made_is_found_without_the_store(void **state)
 	}
 	assert_true(all.items[2].live);
 	run.place = all.items[2].place;
-	/* It goes on: whoever deletes it has to end it first. */
+	/* The run goes on, so it must be cancelled before it is deleted. */
 	assert_int_equal(run.kind->delete (c.ctx, &run, &c.err), -1);
 	assert_non_null(strstr(c.err.text, "jobrun cancel net"));
 	kube_test_must(&c, run.kind->cancel(c.ctx, &run, true, &c.err));
@@ -75,7 +75,7 @@ static void what_was_made_is_found_without_the_store(void **state)
 	kube_test_close(&c);
 }
 
-/* Runs whose records say that they wait, of jobs j0, j1 … */
+/* Records waiting runs of jobs j0, j1 and so on. */
 static void remember(struct kube_command *c, int count)
 {
 	char id[32], *properties;
@@ -97,7 +97,7 @@ static void remember(struct kube_command *c, int count)
 	}
 }
 
-/* Asks about all, and returns with how many requests. */
+/* Refreshes all runs; returns the number of requests. */
 static size_t ask_about_all(struct kube_test *f, struct kube_command *c,
 			    size_t *same)
 {
@@ -130,7 +130,7 @@ static void many_are_asked_about_at_once(void **state)
 	assert_int_equal(ask_about_all(f, &c, &same), 1);
 	assert_int_equal(same, 50);
 	kube_test_close(&c);
-	/* Without a queue they wait for nodes. */
+	/* Without a queue runs wait for nodes. */
 	stand_in_tell(&f->server, "many", "{'count': 50, 'state': 'Pending'}");
 	stand_in_tell(&f->server, "make",
 		      "{'kind': 'Pod', 'metadata': {'name': "
@@ -140,7 +140,7 @@ static void many_are_asked_about_at_once(void **state)
 	assert_int_equal(ask_about_all(f, &c, &same), 2);
 	assert_int_equal(same, 49);
 	kube_test_close(&c);
-	/* What has ended, or is there no more, is looked at. */
+	/* Runs that have ended or are gone are looked at. */
 	stand_in_tell(&f->server, "make",
 		      "{'kind': 'JobSet', 'metadata': {'name': 'job3', "
 		      "'labels': {'jobrun-attempt': '1'}}, 'spec': "

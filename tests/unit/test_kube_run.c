@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs in a cluster, against its stand-in.  What a command does is done in a
- * child, so that it can be killed at each of its requests.
+ * Runs in a cluster, with its stand-in.  Each command runs in a child, so that
+ * it can be killed at each of its requests.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static void a_run_is_made_followed_and_forgotten(void **state)
 		store_task_list(c.env.store, &run, f->mem, &tasks, &c.err), 0);
 	assert_int_equal(tasks.count, 2);
 	assert_int_equal(tasks.items[1].state, RUN_SUCCEEDED);
-	/* Again is another attempt, and still one object. */
+	/* Running it again is another attempt, but still one object. */
 	kube_test_must(&c, kube_test_apply(&c, true));
 	kube_test_must(&c, kube_test_wait(&c));
 	kube_test_get_run(&c, f->mem, &run);
@@ -66,8 +66,8 @@ static void without_jobsets_it_is_a_job(void **state)
 	kube_test_close(&c);
 }
 
-/* The next command goes on, whatever was done: then there is one of each, all
- * is owned, no line is lost and none comes twice. */
+/* The next command goes on, whatever was done before: there is one of each
+ * object, all are owned, and every log line comes exactly once. */
 static void killed_after_each_request(void **state)
 {
 	struct kube_test *f = *state;
@@ -94,7 +94,7 @@ static void killed_after_each_request(void **state)
 		kube_test_close(&c);
 		assert_int_equal(kube_test_count(f, "Secret"), 0);
 	}
-	/* It makes so many. */
+	/* That many requests are made. */
 	assert_true(n > 15);
 }
 

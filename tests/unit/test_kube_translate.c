@@ -69,7 +69,8 @@ static void done(struct scene *scene)
 	jobs_done(&scene->jobs);
 }
 
-/* What is at "spec/replicatedJobs/0/name", as JSON; "" if nothing is. */
+/* Returns the value at "spec/replicatedJobs/0/name" as JSON, "" if there is
+ * none. */
 static const char *at(const json_t *value, const char *path)
 {
 	static char out[4096];
@@ -108,7 +109,7 @@ static const json_t *pod(const struct scene *scene, size_t i)
 			       "spec");
 }
 
-/* The value of a variable of the pool's pods, or "". */
+/* Returns the value of a variable of the pool's pods, or "". */
 static const char *variable(const struct scene *scene, size_t pool,
 			    const char *name)
 {
@@ -293,11 +294,11 @@ static void restart_rules_are_failure_policies(void **state)
 	"\"rules\":[{\"name\":\"fail\",\"action\":\"FailJobSet\","             \
 	"\"onJobFailureReasons\":[\"PodFailurePolicy\"]}]"
 
-/* Kubernetes has one count for both. */
+/* Kubernetes has one limit for both. */
 static void failures_and_preemptions_are_told_apart(void **state)
 {
 	static const struct {
-		const char *restart; /* of the file */
+		const char *restart; /* in the file */
 		const char *pods, *jobset;
 		const char *left;
 	} cases[] = {
@@ -367,7 +368,7 @@ static void a_launcher_starts_the_program(void **state)
 		"\"--checkpoint-quiet=10\",\"--checkpoint-metric=loss\","
 		"\"--checkpoint-goal=minimize\","
 		"\"--checkpoint-pattern=loss=loss (.*)\","
-		/* Kubernetes takes one of the two away. */
+		/* Kubernetes turns "$$" into "$". */
 		"\"--data={\\\"train\\\":{\\\"drop\\\":false,\\\"seed\\\":0,"
 		"\\\"shuffle\\\":false,\\\"splitByDevice\\\":true,"
 		"\\\"splitByHost\\\":true,"
@@ -390,12 +391,12 @@ static void a_launcher_starts_the_program(void **state)
 	assert_string_equal(at(pod(&scene, 0), "containers|0|volumeMounts|1"),
 			    "{\"name\":\"jobrun-bin\",\"mountPath\":"
 			    "\"/jobrun/bin\",\"readOnly\":true}");
-	/* The program's, and that of its last checkpoint. */
+	/* The grace covers the program and its last checkpoint. */
 	assert_string_equal(at(pod(&scene, 0), "terminationGracePeriodSeconds"),
 			    "60");
 	assert_string_equal(at(scene.made.properties, "launcher"),
 			    "\"gcr.io/p/jobrun:1\"");
-	/* Each task sets what a manifest can't. */
+	/* Each task itself sets what a manifest can't. */
 	assert_string_equal(why(&scene, "RANK of the workers"), "");
 	assert_false(kube_needs(&scene.made));
 	done(&scene);
@@ -637,7 +638,7 @@ static void what_the_file_adds_is_merged(void **state)
 			       ", spec: {" POD_SPEC "}}, job: {metadata: "
 			       "{annotations: {a: b}}}}\n");
 	snprintf(path, sizeof(path), "%s|spec|containers|0|resources", pod);
-	/* What jobrun asks for stays, and numbers are as they were written. */
+	/* What jobrun requests stays, and numbers are unchanged. */
 	assert_string_equal(at(scene.made.jobset, path),
 			    "{\"requests\":{\"cpu\":\"3520m\",\"memory\":"
 			    "\"11786Mi\"},\"claims\":[{\"name\":\"gpus\"}],"
@@ -654,8 +655,8 @@ static void what_the_file_adds_is_merged(void **state)
 	done(&scene);
 }
 
-/* An API server takes the output of render, in both forms: with
- * JOBRUN_API_SCHEMAS, by the published documents. */
+/* An API server accepts the output of render in both forms: with
+ * JOBRUN_API_SCHEMAS this is checked against the published documents. */
 static void manifests_are_valid(void **state)
 {
 	static const char *const jobs[] = {

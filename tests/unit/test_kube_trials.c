@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trials in a cluster, against its stand-in. */
+/* Trials in a cluster, with its stand-in. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,8 @@
 
 /* ---- the Job ----------------------------------------------------------- */
 
-/* A word of the program's container that begins so. */
+/* Returns the first word of the program's container that begins with
+ * `start`. */
 static const char *word(const json_t *job, const char *start)
 {
 	const json_t *pod = json_object_get(
@@ -79,7 +80,7 @@ static void each_is_an_index_of_one_job(void **state)
 	assert_int_equal(json_get_int(spec, "backoffLimitPerIndex", -1), 0);
 	assert_int_equal(json_get_int(spec, "maxFailedIndexes", -1), 1);
 	assert_null(json_object_get(spec, "backoffLimit"));
-	/* No "$" is there for Kubernetes to replace. */
+	/* There is no "$" that Kubernetes could replace. */
 	assert_string_equal(
 		word(made.indexed, "--trials="),
 		"--trials={\"metric\":\"accuracy\",\"names\":[\"lr\",\"kind\"],"
@@ -206,7 +207,7 @@ static void get_trials(struct kube_test *f, struct kube_command *c,
 		c, store_trial_list(c->env.store, &run, f->mem, out, &c->err));
 }
 
-/* What a trial has written, in the arena of the test. */
+/* Returns the output of a trial, in the arena of the test. */
 static const char *log_of_trial(struct kube_test *f, struct kube_command *c,
 				int number)
 {
@@ -225,7 +226,7 @@ static const char *log_of_trial(struct kube_test *f, struct kube_command *c,
 	return out;
 }
 
-/* Runs it anew, to its end. */
+/* Runs a new run to its end. */
 static void run_to_end(struct kube_test *f, struct kube_command *c,
 		       const char *text, const char *pods,
 		       struct run_record *run)
@@ -261,7 +262,7 @@ static void each_has_its_state_its_log_and_its_result(void **state)
 		   "{'pod': '/3/', 'lines': ['none']}, "
 		   "{'lines': ['accuracy=0.5']}]}",
 		   &run);
-	/* One may fail. */
+	/* One trial may fail. */
 	assert_int_equal(run.state, RUN_SUCCEEDED);
 	assert_null(run.error);
 	get_trials(f, &c, &trials);
@@ -286,7 +287,7 @@ static void each_has_its_state_its_log_and_its_result(void **state)
 	forget(f, &c);
 }
 
-/* Not all ran, none reported, or all failed. */
+/* Not all trials ran, none reported a value, or all failed. */
 static void a_run_without_a_result_has_failed(void **state)
 {
 	static const struct {
@@ -310,7 +311,7 @@ static void a_run_without_a_result_has_failed(void **state)
 		assert_int_equal(run.state, RUN_FAILED);
 		if (!strstr(run.error, cases[i].why))
 			fail_msg("%s", run.error);
-		/* So says the next plan, whatever the Job has for it. */
+		/* The next plan says so, too, whatever the Job says. */
 		found = resources_read(c.want, c.ctx, &c.err);
 		assert_non_null(found);
 		assert_int_equal(found[c.want->count - 1].run.state,
@@ -334,7 +335,7 @@ static void all_may_fail(void **state)
 	forget(f, &c);
 }
 
-/* By jobrun.restart, each its own. */
+/* Each trial is restarted by itself, as jobrun.restart says. */
 static void one_that_fails_starts_again(void **state)
 {
 	struct kube_test *f = *state;
@@ -353,7 +354,7 @@ static void one_that_fails_starts_again(void **state)
 	get_trials(f, &c, &trials);
 	assert_int_equal(trials.items[0].state, RUN_SUCCEEDED);
 	assert_string_equal(log_of_trial(f, &c, 1), "first\naccuracy=0.5\n");
-	/* The failed trial is not worth another try. */
+	/* No restart is left for the failed trial. */
 	assert_int_equal(trials.items[1].state, RUN_FAILED);
 	forget(f, &c);
 }
@@ -386,7 +387,7 @@ static void those_of_a_run_that_is_cancelled_are_too(void **state)
 	kube_test_get_run(&c, f->mem, &run);
 	assert_int_equal(run.state, RUN_CANCELLED);
 	get_trials(f, &c, &trials);
-	/* Two at a time: of the others nothing is known. */
+	/* Two trials run at a time; the others are unknown. */
 	assert_int_equal(trials.count, 2);
 	for (i = 0; i < trials.count; i++)
 		assert_int_equal(trials.items[i].state, RUN_CANCELLED);
@@ -394,7 +395,7 @@ static void those_of_a_run_that_is_cancelled_are_too(void **state)
 	kube_test_close(&c);
 }
 
-/* A JobSet had its name, which is no name of a Job: it goes all the same. */
+/* A JobSet had the name before, which is no obstacle for the Job. */
 static void what_the_job_was_before_makes_room(void **state)
 {
 	struct kube_test *f = *state;
@@ -420,7 +421,7 @@ static void what_the_job_was_before_makes_room(void **state)
 	assert_int_equal(run.state, RUN_SUCCEEDED);
 	get_trials(f, &c, &trials);
 	assert_int_equal(trials.count, 4);
-	/* And back. */
+	/* And back to a JobSet. */
 	kube_test_close(&c);
 	kube_test_open(&c, HEAD TAIL);
 	kube_test_must(&c, kube_test_apply(&c, true));
@@ -431,7 +432,7 @@ static void what_the_job_was_before_makes_room(void **state)
 	kube_test_close(&c);
 }
 
-/* Two of them, one after the other. */
+/* Two trials, one after the other. */
 #define TWO                                                                    \
 	HEAD "  hyperparameters:\n    goal: MAXIMIZE\n    maxTrials: 2\n"      \
 	     "    hyperparameterMetricTag: accuracy\n"                         \
@@ -439,7 +440,7 @@ static void what_the_job_was_before_makes_room(void **state)
 	     "    - {parameterName: lr, type: DISCRETE, discreteValues: "      \
 	     "[0.1, 0.5]}\n" TAIL LAUNCHER
 
-/* A second command goes on: no trial is lost or comes twice. */
+/* A second command goes on: every trial comes exactly once. */
 static void killed_after_each_request(void **state)
 {
 	struct kube_test *f = *state;

@@ -235,7 +235,7 @@ static int get_version(struct apiserver *api, struct error *err)
 	return ret;
 }
 
-/* A kubeconfig whose user is `user`. */
+/* Writes a kubeconfig whose user is `user`. */
 static void write_for(struct scene *s, const struct stand_in *server,
 		      const char *user)
 {
@@ -250,7 +250,7 @@ static void write_for(struct scene *s, const struct stand_in *server,
 	free(text);
 }
 
-/* Gives token-1, token-2 … and counts how often it was asked. */
+/* A plugin that gives token-1, token-2 and so on, and counts its calls. */
 #define PLUGIN                                                                 \
 	"#!/bin/sh\ncd \"$(dirname \"$0\")\"\n"                                \
 	"case $KUBERNETES_EXEC_INFO in *'\"interactive\":false'*) ;; "         \
@@ -280,7 +280,7 @@ static void plugins_are_asked_when_needed(struct scene *s,
 		fail_msg("%s", s->err.text);
 	assert_int_equal(get_version(api, &s->err), 0);
 	assert_int_equal(get_version(api, &s->err), 0);
-	/* It is kept until it ends or is refused. */
+	/* A token is kept until it ends or is refused. */
 	stand_in_tell(server, "state", "{'tokens': ['token-2']}");
 	assert_int_equal(get_version(api, &s->err), 0);
 	stand_in_tell(server, "state", "{'tokens': ['none']}");
@@ -320,7 +320,7 @@ static void plugins_that_fail_are_named(struct scene *s,
 	}
 }
 
-/* The server's certificate is its own authority, and the client's too. */
+/* The server's certificate is its own authority, and the client's, too. */
 static void servers_are_verified_and_clients_known(void **state)
 {
 	struct scene *s = *state;
@@ -340,7 +340,7 @@ static void servers_are_verified_and_clients_known(void **state)
 	apiserver_close(api);
 	plugins_are_asked_when_needed(s, &server);
 	plugins_that_fail_are_named(s, &server);
-	/* Trusted is what the file names, and nothing else. */
+	/* Only the authority that the file names is trusted. */
 	unsetenv("CURL_CA_BUNDLE");
 	write_for(s, &server, "{token: t}");
 	s->choice.file = in_folder(s, "other");

@@ -72,7 +72,7 @@ static void a_holder_is_named(void **state)
 	assert_true(
 		text_starts(err.text, "another jobrun is working on job 'b'"));
 	assert_non_null(strstr(err.text, pid));
-	/* All or none: c is free. */
+	/* Either all locks are taken or none: c is still free. */
 	lock_set_free(take(at, "c", NULL, 0, &err));
 	lock_set_release(mine, "b");
 	lock_set_release(mine, "b");
@@ -80,11 +80,12 @@ static void a_holder_is_named(void **state)
 	lock_set_free(take(at, "c", "b", 0, &err));
 	assert_null(take(at, "a", "b", 0, &err));
 	lock_set_free(mine);
-	/* No file is left, so the folder is empty. */
+	/* The folder is empty, as no file is left. */
 	assert_int_equal(rmdir(at->locks), 0);
 }
 
-/* The child says when it holds the lock; it is killed here. */
+/* Starts a child that holds a lock, and waits until it does; the test kills
+ * it. */
 static pid_t hold_in_child(const struct place *at, const char *id)
 {
 	int pipes[2];
@@ -154,7 +155,8 @@ static void waiting_ends(void **state)
 		;
 }
 
-/* What is started while a lock is held, and lives longer, does not hold it. */
+/* A process that is started while a lock is held, and lives longer, does not
+ * hold it. */
 static void nobody_inherits_it(void **state)
 {
 	char sleep_name[] = "sleep", sleep_time[] = "30";
@@ -175,7 +177,7 @@ static void nobody_inherits_it(void **state)
 	waitpid(pid, NULL, 0);
 }
 
-/* Adds one to the number in a file, not at all atomically. */
+/* Adds one to the number in a file, which is not atomic. */
 static void count_up(const char *path)
 {
 	struct error err;
@@ -192,7 +194,8 @@ static void count_up(const char *path)
 	free(text);
 }
 
-/* Each wants two of three, in any order: no deadlock, and one at a time. */
+/* Each process takes two of three locks in any order: no deadlock, and one at a
+ * time. */
 static void many_take_turns(void **state)
 {
 	static const char *const names[] = { "a", "b", "c" };
@@ -208,7 +211,7 @@ static void many_take_turns(void **state)
 		if (fork() == 0) {
 			struct lock_set *mine;
 
-			/* "a" is always one of them. */
+			/* "a" is always one of the two. */
 			mine = i % 2 ? take(at, names[1 + i % 2], "a",
 					    60 * SECOND_MS, &err)
 				     : take(at, "a", names[1 + i / 2 % 2],
@@ -216,7 +219,7 @@ static void many_take_turns(void **state)
 			if (!mine)
 				_exit(1);
 			count_up(path);
-			/* Some die with it. */
+			/* Some end while they hold their locks. */
 			if (i % 5)
 				lock_set_free(mine);
 			_exit(0);
@@ -280,7 +283,7 @@ static void the_lock_of_the_dead_is_stale(void **state)
 	assert_int_equal(access(path, F_OK), 0);
 	assert_true(lock_is_stale(at->locks, "b"));
 	assert_false(lock_is_held(at->locks, "b"));
-	/* A lock of another machine: not for us to judge. */
+	/* Another machine's lock can't be judged from here. */
 	assert_int_equal(file_write(path, "process 1 on else, x\n", 21, &err),
 			 0);
 	assert_false(lock_is_stale(at->locks, "b"));

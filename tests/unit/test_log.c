@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The log of tasks: what is written, and what readers make of it. */
+/* The log of tasks: what is written, and how readers show it. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -103,7 +103,7 @@ static void put(struct log_writer *writer, enum log_stream stream,
 	log_writer_add(writer, stream, text, strlen(text), time_ms);
 }
 
-/* "0:text|1e:text|", with "e" for the standard error. */
+/* Writes "0:text|1e:text|"; "e" means standard error. */
 static void show(void *arg, const struct log_line *line)
 {
 	struct buf *out = arg;
@@ -152,7 +152,7 @@ static void read_assert(size_t count, const struct log_filter *filter,
 static const struct log_style plain_style = { 0 };
 static const struct log_style color_style = { .color = true };
 
-/* Of one line, as a printer of its own adds it. */
+/* Writes one line with a new printer. */
 static void line_put(const struct log_line *line, const struct log_style *style,
 		     struct buf *out)
 {
@@ -298,8 +298,8 @@ static void lines_take_other_prefixes(void **state)
 	}
 }
 
-/* Colours pass, what moves within the task's own lines is obeyed, all else is
- * made visible. */
+/* Colours pass, moves within the task's own lines are obeyed, and everything
+ * else is made visible. */
 static void a_terminal_is_given_text_only(void **state)
 {
 	static const struct {
@@ -339,8 +339,8 @@ static void a_terminal_is_given_text_only(void **state)
 	}
 }
 
-/* As tqdm draws two bars: each refresh comes back up to the outer one.  The row
- * that was done before the first of them stays. */
+/* Two bars as tqdm draws them: each refresh goes back up to the outer one.  The
+ * row finished before the first of them stays. */
 static void bars_of_several_tasks_keep_apart(void **state)
 {
 	static const char *const steps[] = {
@@ -448,8 +448,8 @@ static uint64_t index_sum(const char *name, unsigned kind)
 	return sum;
 }
 
-/* Through a pipe, in pieces of all sizes; the rest after its other end was
- * closed; and with both ways in turn. */
+/* Output comes through a pipe in pieces of all sizes, the rest after its other
+ * end was closed, and from pipe and memory in turn. */
 static void what_is_in_a_pipe_is_taken(void **state)
 {
 	struct log_writer *writer = writer_new("worker", 1);
@@ -503,7 +503,8 @@ static bool is_of_folder(int fd)
 	return !strncmp(target, folder, strlen(folder));
 }
 
-/* Made with the first byte of each stream, and for nobody else. */
+/* Files are created with the first byte of each stream, and only the user can
+ * read them. */
 static void logs_are_private(void **state)
 {
 	static const char *const names[] = { "", "master-0.stdout",
@@ -547,7 +548,7 @@ static void opening_says_why_not(void **state)
 	free(file);
 }
 
-/* A writer that was killed left half a record, and a piece without one. */
+/* A writer that was killed left half a record, and a piece without a record. */
 static void opening_again_mends(void **state)
 {
 	struct log_writer *writer = writer_new("master", 0);
@@ -562,7 +563,7 @@ static void opening_again_mends(void **state)
 	step_assert(reader, false, "0:a|"); /* not indexed, not shown */
 	writer = writer_new("master", 0);
 	step_assert(reader, false, "0:bc|");
-	/* What was mended has the time when the file was last written to. */
+	/* A repaired piece has the time when its file was last written. */
 	put(writer, LOG_STDOUT, "e\n", time_now_ms() + 10000);
 	put(writer, LOG_STDERR, "f\n", time_now_ms() - 10000);
 	put(writer, LOG_STDERR, "g\n", time_now_ms() + 20000);
@@ -613,7 +614,7 @@ static void lines_are_merged_by_time(void **state)
 	put(b, LOG_STDERR, "b2\n", 6);
 	put(b, LOG_STDERR, "b3\n", 10);
 	put(c, LOG_STDERR, "c3\n", 7);
-	/* A clock that was set back reorders nothing within a stream. */
+	/* A clock that was set back changes no order within a stream. */
 	put(c, LOG_STDERR, "c4\n", 1);
 	put(c, LOG_STDERR, "c5\n", 20);
 	read_assert(3, NULL, false,
@@ -639,7 +640,7 @@ static void a_line_waits_for_its_end(void **state)
 	step_assert(reader, false, "0e:error|");
 	put(b, LOG_STDOUT, "y\nz", 4);
 	put(a, LOG_STDOUT, "third\n\n\r\n", 5);
-	/* It has the time of its first byte. */
+	/* The line has the time of its first byte. */
 	step_assert(reader, false, "0:first second third|1:y|0:|0:\r|");
 	step_assert(reader, false, "");
 	put(a, LOG_STDOUT, "open", 6);
@@ -664,7 +665,7 @@ static void ended_shows_what_has_no_record(void **state)
 	step_assert(reader, false, "0:a|");
 	step_assert(reader, true, "0:bc|0:d|0:e|0e:f|");
 	step_assert(reader, true, "");
-	/* A writer that comes after all: nothing twice. */
+	/* A later writer must not cause lines to be shown twice. */
 	writer = writer_new("master", 0);
 	put(writer, LOG_STDERR, "h\n", time_now_ms() + 10000);
 	put(writer, LOG_STDOUT, "g\n", time_now_ms() + 20000);
@@ -764,8 +765,8 @@ static void filters_combine(void **state)
 	log_writer_close(b);
 }
 
-/* The tail is of what there is: later lines all come, as does the line that
- * was not finished; since is for ever. */
+/* tail is about the existing lines: all later lines come, and so does the
+ * unfinished line; since is about all lines. */
 static void tail_then_follow(void **state)
 {
 	struct log_writer *writer = writer_new("master", 0);
@@ -794,7 +795,7 @@ static void tail_then_follow(void **state)
 	log_writer_close(writer);
 }
 
-/* For those who look at values: no state of a bar waits for the line's end. */
+/* Readers of values get every state of a bar before its line ends. */
 static void states_of_a_line_come_at_once(void **state)
 {
 	const struct log_filter filter = { .tail = SIZE_MAX, .states = true };
@@ -810,7 +811,7 @@ static void states_of_a_line_come_at_once(void **state)
 	step_assert(reader, false, "0:2%|0:|0:3%|0:|0:next|");
 	memset(wide, 'w', 100000);
 	put(writer, LOG_STDOUT, wide, 3);
-	/* Not the start of a line for ever. */
+	/* The start of a line is not given out forever. */
 	assert_int_equal(log_reader_step(reader, false, show, &out, &err), 0);
 	assert_true(out.len >= 65536);
 	buf_done(&out);
@@ -927,8 +928,8 @@ static void a_raw_file_may_be_cut(void **state)
 	free(path);
 }
 
-/* As a writer does that can't index a piece: what has no record yet may be
- * another thing at the next step. */
+/* A writer that can't index a piece takes it back, so bytes without a record
+ * may change. */
 static void what_has_no_record_may_change(void **state)
 {
 	struct log_writer *writer = writer_new("master", 0);
@@ -954,7 +955,7 @@ static void count_line(void *arg, const struct log_line *line)
 	*(size_t *)arg += line->len + !line->more;
 }
 
-/* A reader that looked again at what it knows would take minutes. */
+/* A reader that looked again at bytes it knows would take minutes. */
 static void a_huge_line_is_read_once(void **state)
 {
 	const size_t total = (size_t)64 << 20, piece = 4096;
@@ -986,7 +987,7 @@ static void a_huge_line_is_read_once(void **state)
 	reader = reader_new(1, &filter);
 	assert_int_equal(log_reader_step(reader, true, count_line, &got, &err),
 			 0);
-	/* With its last piece. */
+	/* The line comes with its last piece. */
 	assert_in_range(got, LOG_LINE_MAX / 2, LOG_LINE_MAX + 5);
 	log_reader_close(reader);
 	log_writer_close(writer);
@@ -1000,7 +1001,7 @@ static void show_length(void *arg, const struct log_line *line)
 		   line->len);
 }
 
-/* The lengths of the pieces in which a pattern is found. */
+/* Checks the lengths of the pieces in which a pattern is found. */
 static void pieces_assert(const char *pattern, const char *want)
 {
 	struct log_filter filter = { .tail = SIZE_MAX };
@@ -1039,12 +1040,12 @@ static void a_pattern_is_found_across_pieces(void **state)
 	put(writer, LOG_STDOUT, "one\n", 1);
 	log_writer_add(writer, LOG_STDOUT, line, 2 * max + 101, 1);
 	put(writer, LOG_STDOUT, "dle\n", 1);
-	/* The piece before was not shown, but for its end. */
+	/* The piece before was not shown, except for its end. */
 	pieces_assert("needle", "69632 ");
-	/* It was. */
+	/* The piece before was shown. */
 	pieces_assert("nee|needle", "+65536 65536 ");
 	pieces_assert("lastb", "4196 ");
-	/* '^' and '$' are those of the line. */
+	/* '^' and '$' match at the ends of the line only. */
 	pieces_assert("^dle", "3 ");
 	pieces_assert("^a", "+65536 ");
 	pieces_assert("^b|^one", "3 ");
@@ -1054,7 +1055,7 @@ static void a_pattern_is_found_across_pieces(void **state)
 	log_writer_close(writer);
 }
 
-/* Longer than memory should hold: in parts, with nothing lost. */
+/* A line longer than memory should hold comes in parts, without loss. */
 static void a_line_without_end_comes_in_parts(void **state)
 {
 	struct log_writer *writer = writer_new("master", 0);
@@ -1092,7 +1093,7 @@ static void a_line_without_end_comes_in_parts(void **state)
 	log_writer_close(writer);
 }
 
-/* Against a model: every line that was written, sorted and filtered in the
+/* A comparison with a model: every line written, sorted and filtered in the
  * simplest way. */
 
 #define MODEL_LINES 1500
@@ -1165,7 +1166,7 @@ static bool model_is_after(const struct model_line *a,
 	return a->record > b->record;
 }
 
-/* By insertion, which keeps the order of equal lines. */
+/* Sorts by insertion, which keeps the order of equal lines. */
 static void model_sort(struct model *model)
 {
 	for (size_t i = 1; i < model->count; i++) {
@@ -1242,7 +1243,7 @@ static void reader_agrees_with_model(void **state)
 		log_writer_close(writers[i]);
 }
 
-/* The window in which the last lines are looked for has to grow. */
+/* The window in which the last lines are searched must grow. */
 static void show_open(void *arg, const struct log_line *line)
 {
 	if (line->len)
@@ -1258,7 +1259,7 @@ static void open_lines_assert(struct log_reader *reader, const char *expected)
 	buf_done(&out);
 }
 
-/* It is given once, when it is whole. */
+/* The line is given once, when it is complete. */
 static void a_line_without_end_can_be_seen(void **state)
 {
 	struct log_writer *a = writer_new("master", 0);
@@ -1391,7 +1392,7 @@ static void tail_of_long_logs(void **state)
 	log_writer_close(writer);
 }
 
-/* Neither is where an unfinished line starts in any window. */
+/* No window has the start of the unfinished line. */
 static void tail_0_keeps_a_long_open_line(void **state)
 {
 	struct log_writer *writer = writer_new("master", 0);
@@ -1410,7 +1411,7 @@ static void tail_0_keeps_a_long_open_line(void **state)
 	put(writer, LOG_STDOUT, "\n", 2);
 	assert_int_equal(log_reader_step(reader, false, count_line, &got, &err),
 			 0);
-	/* But for the pieces that were there. */
+	/* The line comes without the pieces that were there before. */
 	assert_in_range(got, 1, LOG_LINE_MAX + 1);
 	buf_done(&text);
 	log_reader_close(reader);
@@ -1489,7 +1490,7 @@ static void add_up(void *arg, const struct log_line *line)
 	total->last_ms = line->time_ms;
 }
 
-/* Adds a piece, the usual way or by way of a pipe. */
+/* Adds a piece, directly or through a pipe. */
 static void add_some(struct log_writer *writer, int *pipe_ends,
 		     const char *data, size_t len, int64_t time_ms)
 {
@@ -1507,7 +1508,7 @@ static void add_some(struct log_writer *writer, int *pipe_ends,
 	}
 }
 
-/* Room is there, then there is none, then there is again. */
+/* There is space, then none, then some again. */
 static void survives_loss(void (*fill)(bool full), int *pipe_ends)
 {
 	struct log_writer *writer = writer_new("master", 0);
@@ -1545,7 +1546,7 @@ static void survives_loss(void (*fill)(bool full), int *pipe_ends)
 	assert_int_equal(log_reader_step(reader, true, add_up, &total, &err),
 			 0);
 	assert_false(total.out_of_order);
-	/* A newline may have been lost in each loss: count them back. */
+	/* Each loss may include a newline. */
 	assert_in_range(written - total.lost - total.bytes + total.losses, 0,
 			total.losses);
 	log_reader_close(reader);
@@ -1611,8 +1612,8 @@ static void loss_is_counted_on_a_full_disk(void **state)
 	assert_int_equal(umount(folder), 0);
 }
 
-/* The index is cut in the middle of a record: that record, and the byte that
- * it was for, must be taken back. */
+/* The index ends in the middle of a record: the record and its byte must be
+ * taken back. */
 static void a_full_index_takes_the_piece_back(void **state)
 {
 	struct log_writer *writer = writer_new("master", 0);
@@ -1714,10 +1715,10 @@ static void watch_says_when_to_look(void **state)
 struct check {
 	long next[3][LOG_STREAMS];
 	bool partial[3][LOG_STREAMS];
-	struct buf raw[3][LOG_STREAMS]; /* what the lines were */
+	struct buf raw[3][LOG_STREAMS]; /* contents of the lines */
 };
 
-/* "7 aaaaaaa": the number of a line, and a length that follows from it. */
+/* Writes "7 aaaaaaa": the number of a line, and a length that depends on it. */
 static size_t numbered(char *out, long n)
 {
 	size_t len = (size_t)sprintf(out, "%ld ", n);
@@ -1784,7 +1785,8 @@ static void check_raw(struct check *check)
 			char *data = file_read(path, SIZE_MAX / 4, &len, &err);
 			struct buf *raw = &check->raw[i][k];
 
-			/* The child may have been killed before it made it. */
+			/* The child may have been killed before it wrote the
+			 * newline. */
 			if (len && data[len - 1] != '\n')
 				assert_int_equal(len + 1, raw->len);
 			else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Logs are copied whole and once, whatever the store does. */
+/* Logs are copied completely and once, whatever the store does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@
 enum trouble {
 	TROUBLE_NONE,
 	TROUBLE_FAIL, /* all calls */
-	TROUBLE_LIE,  /* it puts, and says that it did not: once */
+	TROUBLE_LIE,  /* writes, but reports a failure, once */
 };
 
 static struct {
@@ -167,7 +167,7 @@ static int end(struct run *run, long patience_s)
 	return ret;
 }
 
-/* Adds to a stream: "1/logs/master-0.stdout". */
+/* Adds to a stream such as "1/logs/master-0.stdout". */
 static void write_log(const struct run *run, const char *name, const void *data,
 		      size_t len)
 {
@@ -205,8 +205,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What is kept of a stream, as `cat` would put it together; returns how many
- * pieces it is. */
+/* Returns how many pieces of a stream are stored; `out` gets them as `cat`
+ * would join them. */
 static size_t read_kept(const struct run *run, const char *name,
 			struct buf *out)
 {
@@ -249,7 +249,7 @@ static void assert_kept(const struct run *run, const char *name,
 	buf_done(&kept);
 }
 
-/* Until it is so, for half a minute at most. */
+/* Waits until there are more, for half a minute at most. */
 static void wait_until_more(const int *what, int than)
 {
 	for (int i = 0; i < 3000 && count_of(what) <= than; i++)
@@ -342,7 +342,8 @@ static void another_process_goes_on_where_one_was_killed(void **state)
 	write_log(run, "1/logs/master-0.stdout", "first ", 6);
 	begin(run);
 	assert_int_equal(end(run, 0), 0);
-	/* It copied nothing more, and knew nothing of the other. */
+	/* The first attempt was copied no further, and the second is
+	 * unknown. */
 	write_log(run, "1/logs/master-0.stdout", "second", 6);
 	tell(TROUBLE_FAIL);
 	begin(run);
@@ -392,7 +393,7 @@ static void an_answer_that_is_lost_doubles_nothing(void **state)
 	write_log(run, "1/logs/master-0.stdout", "once\n", 5);
 	begin(run);
 	wait_until_more(&told.puts, 0);
-	/* By the next try there is more. */
+	/* There is more by the next try. */
 	write_log(run, "1/logs/master-0.stdout", "more\n", 5);
 	assert_int_equal(end(run, 60), 0);
 	assert_kept(run, "1/master-0.stdout", "once\nmore\n", 10);

@@ -117,7 +117,7 @@ static void descriptors_are_served(void **state)
 	in.other = loop_add_fd(loop, pipes[0], EPOLLIN, read_some, &in, &err);
 	assert_non_null(in.other);
 	loop_add_timer(loop, 0, write_one, &out);
-	/* Ends by itself: the pipe is closed, the timer has fired. */
+	/* The loop ends by itself: the pipe is closed, the timer has fired. */
 	assert_int_equal(loop_run(loop, &err), 0);
 	assert_string_equal(buf_text(&in.text), "xxx");
 	assert_null(loop_add_fd(loop, -1, EPOLLIN, read_some, &in, &err));
@@ -127,7 +127,7 @@ static void descriptors_are_served(void **state)
 	buf_done(&in.text);
 }
 
-/* Two readable pipes: whichever comes first removes the other. */
+/* With two readable pipes the first callback removes the other. */
 static void remove_other(void *arg, uint32_t events)
 {
 	struct trace *trace = arg;
@@ -169,7 +169,7 @@ static void callbacks_may_remove_each_other(void **state)
 	loop_add_timer(loop, 5, remove_other, &one);
 	assert_int_equal(loop_run(loop, &err), 0);
 	assert_int_equal(one.count, 1);
-	/* Left in the loop: loop_free() has to see to it. */
+	/* These are left in the loop for loop_free(). */
 	loop_add_timer(loop, 5, add_a, &one);
 	assert_non_null(
 		loop_add_fd(loop, pipes[0], EPOLLIN, read_some, &one, &err));
@@ -188,7 +188,7 @@ static void again_now(void *arg, uint32_t events)
 		loop_add_timer(trace->loop, 0, again_now, arg);
 }
 
-/* A timer that renews itself for "now" does not shut out descriptors. */
+/* A timer that renews itself for "now" must not starve descriptors. */
 static void timers_leave_room(void **state)
 {
 	struct error err = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is read from the words of Google's managed services. */
+/* Reading the messages of Google's managed services. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,8 +50,8 @@ static void tasks_have_many_names(void **state)
 			fail_msg("'%s'", cases[i].name);
 }
 
-/* "S" succeeded, "F7" failed with 7, "C" was ended, "R" runs; then the run's
- * own exit code. */
+/* Shows how the tasks ended, "S" for success, "F7" for failure with status 7,
+ * "C" for ended, "R" for running, and the run's own exit code. */
 static void show(enum run_state state, const char *error, char *out,
 		 size_t size)
 {

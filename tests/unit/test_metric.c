@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers in the output of trainers. */
+/* Numbers in the output of training programs. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -24,7 +24,8 @@ static const struct log_source sources[] = {
 	{ "worker", 0, 1, "10.0.0.2" },
 };
 
-/* "epoch step | name=value name=value" of a line, "-" for what it lacks. */
+/* Shows a line as "epoch step | name=value name=value", "-" for missing
+ * values. */
 static void describe(const struct metric_parser *parser, const char *text,
 		     size_t len, struct metric_carry *carry, char out[512])
 {
@@ -113,7 +114,7 @@ static void lines_of_trainers_are_understood(void **state)
 		{ "loss=1,234,5", "- - | loss=1" },
 		{ "loss=1234,567", "- - | loss=1234" },
 		{ "loss=0,234", "- - | loss=0" },
-		/* The last is the newest. */
+		/* The last value is the newest. */
 		{ "loss=0.9 then loss=0.5", "- - | loss=0.5" },
 		{ "Loss=0.9 accuracy=1 loss=0.5", "- - | loss=0.5 accuracy=1" },
 		/* No metrics */
@@ -184,10 +185,10 @@ static void patterns_of_the_job_find_more(void **state)
 	metric_parser_free(parser);
 }
 
-/* Takes 40 ms for a long line of a's, on a quick machine. */
+/* A pattern that takes 40 ms for a long line of a's on a fast machine. */
 #define SLOW "([0-9]*)(a|aa)*(aaa|a)*b"
 
-/* CPU time of processes that have ended. */
+/* Returns the CPU time of child processes that have ended. */
 static long used_s(void)
 {
 	struct rusage usage;
@@ -198,7 +199,7 @@ static long used_s(void)
 
 static void a_slow_pattern_is_given_up_and_counted(void **state)
 {
-	/* Four of them are more than a line may take. */
+	/* Four such patterns take longer than a line may. */
 	struct pair items[] = { { "one", SLOW },
 				{ "two", SLOW },
 				{ "three", SLOW },
@@ -225,7 +226,7 @@ static void a_slow_pattern_is_given_up_and_counted(void **state)
 					      sizeof(line), &sample),
 				 0);
 
-	/* The other one was found all the time. */
+	/* The fast pattern always matches. */
 	memcpy(line + 100, "temp is 44", 10);
 	line[110] = ' ';
 	assert_int_equal(
@@ -244,11 +245,11 @@ static void a_slow_pattern_is_given_up_and_counted(void **state)
 	assert_string_equal(found, all);
 	buf_done(&text);
 	metric_parser_free(parser);
-	/* Half a second for each, and what they overdraw. */
+	/* Half a second for each pattern, and the excess. */
 	assert_in_range(used_s(), 0, 8);
 }
 
-/* Whoever ends all children of a process ends the one that matches, too. */
+/* Ending all children of a process also ends the one that matches patterns. */
 static void a_matcher_that_is_killed_is_begun_anew(void **state)
 {
 	struct pair items[] = { { "temp", "temp is ([0-9.]+)" } };
@@ -283,7 +284,7 @@ static void a_pattern_that_is_none_is_named(void **state)
 	assert_non_null(strstr(err.text, "metric 'temp': "));
 }
 
-/* Lines of master 0 or worker 0. */
+/* Adds a line of master 0 or worker 0. */
 static void add(struct metric_table *table, size_t source, int64_t time_ms,
 		const char *text)
 {
@@ -316,7 +317,7 @@ static void check_order(void *arg, const struct log_line *line,
 	++*next;
 }
 
-/* One question to the other process answers for many of them. */
+/* One request to the other process answers for many lines. */
 static void many_lines_are_matched_together(void **state)
 {
 	const int count = 30000;
@@ -350,7 +351,7 @@ static void many_lines_are_matched_together(void **state)
 	assert_in_range(waits_of_children() - before, 0, count / 10);
 }
 
-/* The only child of this process; 0 where the system does not tell. */
+/* Returns the only child of this process; 0 if the system does not tell. */
 static int find_child(void)
 {
 	FILE *file = fopen("/proc/thread-self/children", "r");
@@ -458,7 +459,7 @@ static void rates_add_up_and_losses_do_not(void **state)
 	assert_int_equal(metric_table_total(table, 1, values, 2), 2);
 	assert_float_equal(values[0], 300, 1e-9);
 	assert_float_equal(values[1], 500, 1e-9);
-	/* A part of a sum is none. */
+	/* A sum without all its parts is not shown. */
 	add(table, 0, 0, "GlobalRate=5");
 	add(table, 1, 9000, "GlobalRate=6");
 	metric_table_total(table, 2, values, 2);
@@ -522,7 +523,7 @@ static void a_peak_of_a_long_series_is_kept(void **state)
 		peaks = 0;
 	}
 	metric_extremes_done(&all);
-	/* A short one is there whole. */
+	/* A short series is complete. */
 	for (int i = 0; i < 100; i++) {
 		point.step = i;
 		point.value = i % 3;

@@ -18,7 +18,7 @@
 #include "providers/stores.h"
 #include "tests/support/stand_in.h"
 
-/* The same must hold of every kind of store. */
+/* Every kind of store must pass the same tests. */
 struct fixture {
 	struct stand_in server;
 	struct object_store *store;
@@ -122,7 +122,7 @@ static void objects_come_and_go(void **state)
 	for (int kind = 0; kind < 2; kind++) {
 		has(f, kind, "a", NULL);
 		assert_int_equal(put(f, kind, "a", "one", false), 0);
-		/* Again, as after an answer that was lost. */
+		/* A repetition, as after a lost answer, succeeds. */
 		assert_int_equal(put(f, kind, "a", "one", false), 0);
 		assert_int_equal(put(f, kind, "a", "two", false), -1);
 		assert_non_null(strstr(f->err.text, "is there"));
@@ -188,7 +188,7 @@ static void a_part_of_it_can_be_read(void **state)
 	buf_done(&text);
 }
 
-/* A disk that is full, and what a killed writer has left. */
+/* A full disk, and the files of a killed writer. */
 static void half_files_are_no_objects(void **state)
 {
 	struct fixture *f = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which resources nobody needs, by their labels alone. */
+/* Which resources nobody needs, judged by their labels alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static void what_nobody_needs(void **state)
 		int64_t age_ms, expires_in_ms; /* 0: never */
 		const char *why;
 		bool renewed;
-		int64_t killed_at_ms; /* 0: nobody was */
+		int64_t killed_at_ms; /* 0: nothing was killed */
 	} cases[] = {
 		{ RUN_LIVE, CLEANUP_ALWAYS, 9999, 0, NULL, false, 0 },
 		{ RUN_LIVE, CLEANUP_ALWAYS, 9999, -1, NULL, false, 0 },
@@ -62,14 +62,14 @@ static void what_nobody_needs(void **state)
 		  0 },
 		{ RUN_OK, CLEANUP_ALWAYS, 0, 5, "the run of its job is over",
 		  true, 0 },
-		/* It was begun here. */
+		/* Its creation began here. */
 		{ RUN_NONE, CLEANUP_ALWAYS, 0, 5,
 		  "who made it was killed before there was a run", true,
 		  NOW + 1 },
 		{ RUN_NONE, CLEANUP_NEVER, 0, 5,
 		  "who made it was killed before there was a run", true, NOW },
 		{ RUN_LIVE, CLEANUP_ALWAYS, 0, 5, NULL, true, NOW },
-		/* And made anew by somebody else, long after. */
+		/* Somebody else created it again much later. */
 		{ RUN_NONE, CLEANUP_ALWAYS, 0, 5, NULL, true,
 		  NOW - ORPHAN_AFTER_MS - 1 },
 	};
@@ -117,7 +117,7 @@ static void what_nobody_needs(void **state)
 		listing_init(&all);
 		if (cases[i].run != RUN_NONE)
 			listing_add(&all, &run);
-		other.labels.job_id = "a"; /* whose is none of its business */
+		other.labels.job_id = "a"; /* the owner does not matter */
 		other.live = true;
 		listing_add(&all, &other);
 		listing_add(&all, &thing);
@@ -131,7 +131,7 @@ static void what_nobody_needs(void **state)
 	}
 }
 
-/* Two places list the same; the order of answers is nobody's. */
+/* Two places list the same, and answers come in any order. */
 static void a_listing_has_one_order(void **state)
 {
 	static const struct {

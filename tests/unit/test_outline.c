@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What explain, the JSON Schema and the manual say has to be complete. */
+/* explain, the JSON Schema and the manual must be complete. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,8 @@ static void check_fields(const struct outline *all,
 		if (!len || fields[i].doc[len - 1] != '.')
 			fail_msg("%s.%s has no documentation", message->name,
 				 fields[i].name);
-		/* A JSON Schema can't call a function. */
+		/* A JSON Schema can't call a function, so every check needs a
+		 * form. */
 		if (!of_provider && fields[i].check &&
 		    !form_of(fields[i].check))
 			fail_msg("the check of %s.%s is not in forms.c",
@@ -92,8 +93,8 @@ static void every_use_is_of_a_field(void **state)
 					 use->path);
 }
 
-/* Every provider has a sentence about every field, or does not use it; it reads
- * its own block, and no other provider's. */
+/* Checks that every provider has a sentence about every field or does not use
+ * it, and reads its own block but no other provider's. */
 static void check_uses(const struct outline *all, const struct message *message,
 		       const char *path)
 {
@@ -136,7 +137,7 @@ static void every_provider_says_what_becomes_of_every_field(void **state)
 	}
 }
 
-/* The patterns of forms.c are held against the checks by their examples. */
+/* The examples in forms.c must pass both the patterns and the checks. */
 static void every_example_passes_its_check(void **state)
 {
 	static int (*const checks[])(const char *, struct error *) = {

@@ -15,7 +15,7 @@
 
 #define THINGS_MAX 8
 
-/* Never called here: that it is there is what counts. */
+/* Is never called; only its presence matters. */
 static int update(void *ctx, const struct resource *want, struct error *err)
 {
 	(void)ctx;
@@ -33,7 +33,7 @@ static const struct kind run = { .name = "run", .flags = KIND_RUN };
 static const struct kind *const kinds[] = { &node, &fixed, &run, NULL };
 static const struct provider cloud = { .name = "cloud", .kinds = kinds };
 
-/* A job, what it wants and what was found. */
+/* A job, its desired resources, and the existing ones. */
 struct scene {
 	struct job job;
 	struct resources *desired;
@@ -98,8 +98,8 @@ static int make(struct scene *scene, bool rerun)
 			scene->found, &options, &scene->err);
 }
 
-/* Nodes by letter, the order in which they are wanted; "ab" in `needs`: a
- * needs b. */
+/* Nodes by letter, in the order in which they are wanted; "ab" in `needs` means
+ * that a needs b. */
 static void order_is_stable_and_cycles_are_named(void **state)
 {
 	static const struct {
@@ -251,7 +251,7 @@ static void rules_for_runs(void **state)
 		int on_change;
 		enum action_type type;
 		bool follow;
-		const char *reason; /* or of the error, with -1 */
+		const char *reason; /* of the action, or the error */
 		int ret;
 	} cases[] = {
 		{ NULL, 0, 0, false, 0, ACTION_RUN, false, "not run yet", 0 },
@@ -339,8 +339,8 @@ static void rules_for_runs(void **state)
 	}
 }
 
-/* The node behind a run that has ended is not made again, but one that
- * something else needs is. */
+/* The node of an ended run is not created again, unless something else needs
+ * it. */
 static void an_ended_run_needs_nothing(void **state)
 {
 	struct scene scene;
@@ -392,7 +392,7 @@ static void deletion_is_in_the_opposite_order(void **state)
 	scene_done(&scene);
 }
 
-/* One of each, for the renderings. */
+/* Makes one of each action, for the renderings. */
 static void fill(struct scene *scene)
 {
 	struct resource *it;
@@ -585,7 +585,7 @@ static void what_was_made_for_a_run_goes_with_it(void **state)
 	static const struct {
 		int cleanup;
 		enum run_state ended;
-		const char *digest; /* of the run that is there */
+		const char *digest; /* of the existing run */
 		bool exists;        /* template and machine do */
 		enum action_type type;
 	} cases[] = {
@@ -595,13 +595,14 @@ static void what_was_made_for_a_run_goes_with_it(void **state)
 		  ACTION_DELETE },
 		{ CLEANUP_ON_SUCCESS, RUN_FAILED, "d1", true, ACTION_NOOP },
 		{ CLEANUP_NEVER, RUN_SUCCEEDED, "d1", true, ACTION_NOOP },
-		/* It is gone, as it should be. */
+		/* The resource is gone, as it should be. */
 		{ CLEANUP_ALWAYS, RUN_SUCCEEDED, "d1", false, ACTION_NOOP },
 		{ CLEANUP_ALWAYS, RUN_RUNNING, "d1", true, ACTION_NOOP },
-		/* The run is ended and takes it along, so it is made anew. */
+		/* The run is ended together with its resource, which is created
+		 * again. */
 		{ CLEANUP_ALWAYS, RUN_RUNNING, "d0", true, ACTION_REPLACE },
 		{ CLEANUP_NEVER, RUN_RUNNING, "d0", true, ACTION_NOOP },
-		/* One that ended before is run again on what is there. */
+		/* A run that has ended runs again on the existing resource. */
 		{ CLEANUP_ON_SUCCESS, RUN_FAILED, "d0", true, ACTION_NOOP },
 		{ CLEANUP_ALWAYS, RUN_FAILED, "d0", false, ACTION_CREATE },
 	};
@@ -634,7 +635,8 @@ static void what_was_made_for_a_run_goes_with_it(void **state)
 			fail_msg("case %zu: %s, %s", i,
 				 action_type_name(first->type),
 				 action_type_name(second->type));
-		/* Deleted in reverse: the template waits for the machine. */
+		/* Deletion is in reverse: the template waits for the
+		 * machine. */
 		if (cases[i].type == ACTION_DELETE) {
 			assert_int_equal(first->need_count, 1);
 			assert_ptr_equal(first->needs[0], second);

@@ -25,7 +25,7 @@ static json_t *read_json(const char *text)
 	return value;
 }
 
-/* "path:before>after" for each change, "-" for what is not there. */
+/* Returns "path:before>after" for each change, "-" for a missing value. */
 static char *diff_text(const char *before, const char *after)
 {
 	struct arena *mem = arena_new();
@@ -64,10 +64,10 @@ static void differences(void **state)
 		{ "{\"a\":null}", "{}", "" },
 		{ "{\"a\":null}", "{\"a\":2}", "a:->2" },
 		{ "{\"a\":true}", "{\"a\":false}", "a:true>false" },
-		/* The order of `after`, then what is gone, sorted. */
+		/* The order is that of `after`, then what is gone, sorted. */
 		{ "{\"z\":1,\"y\":2,\"m\":3}", "{\"n\":1,\"m\":4,\"b\":5}",
 		  "n:->1 m:3>4 b:->5 y:2>- z:1>-" },
-		/* Objects are gone through on both sides. */
+		/* Members of objects on either side are compared. */
 		{ NULL, "{\"a\":{\"b\":{\"c\":1},\"d\":[]}}",
 		  "a.b.c:->1 a.d:->[]" },
 		{ "{\"a\":{\"b\":1,\"c\":2}}", "{\"a\":{\"c\":3}}",
@@ -76,13 +76,13 @@ static void differences(void **state)
 		{ "{\"a\":{}}", "{}", "a:{}>-" },
 		{ "{\"a\":{}}", "{\"a\":{\"b\":1}}", "a.b:->1" },
 		{ "{\"a\":{\"b\":1}}", "{\"a\":7}", "a:{\"b\":1}>7" },
-		/* Plain lists are one value, lists of objects are not. */
+		/* A plain list is one value, a list of objects is not. */
 		{ "{\"a\":[1,2]}", "{\"a\":[1,3]}", "a:[1,2]>[1,3]" },
 		{ "{\"a\":[{\"b\":1},{\"b\":2}]}",
 		  "{\"a\":[{\"b\":1},{\"b\":3},{\"b\":4}]}",
 		  "a[1].b:2>3 a[2].b:->4" },
 		{ "{\"a\":[[1],[2]]}", "{\"a\":[[1]]}", "a[1]:[2]>-" },
-		/* A key that would be taken for a path is quoted. */
+		/* A key that could be taken for a path is quoted. */
 		{ "{\"l\":{\"a.b\":1}}", "{\"l\":{\"a.b\":2}}",
 		  "l[\"a.b\"]:1>2" },
 		{ NULL, "{\"\":1,\"a\\\"b\":2}",

@@ -18,7 +18,7 @@ static const struct kind run = { .name = "run", .flags = KIND_RUN };
 static const struct kind *const kinds[] = { &fixed, &run, NULL };
 static const struct provider cloud = { .name = "cloud", .kinds = kinds };
 
-/* One job: a fixed thing, there or not, and a run. */
+/* One job: a fixed thing, existing or not, and a run. */
 struct one {
 	struct job job;
 	struct resources *desired;
@@ -34,7 +34,8 @@ static json_t *properties(const char *value)
 	return out;
 }
 
-/* `before` and `after` are the text of the thing; NULL: it is not there. */
+/* Adds a job.  `before` and `after` are the text of the thing; NULL: it does
+ * not exist. */
 static struct one *add(struct plan *plan, size_t i, const char *before,
 		       const char *after, bool succeeded)
 {
@@ -173,8 +174,8 @@ static size_t count(const char *text, const char *what)
 	return n;
 }
 
-/* However much there is: the summary is whole, the size is kept, what was
- * cut is said, and every fold that was opened is closed. */
+/* Whatever the size of the plan, the summary is complete, the limit is kept,
+ * cuts are noted, and every opened fold is closed. */
 static void large_plans_are_cut(void **state)
 {
 	static const struct {
@@ -233,7 +234,7 @@ static void large_plans_are_cut(void **state)
 				 "%zu entries with the details of a job",
 				 n - detailed);
 			assert_non_null(strstr(out.data, summary));
-			/* Nearly all of the room is used. */
+			/* Nearly all the space is used. */
 			assert_true(out.len > PLAN_MARKDOWN_MAX * 9 / 10);
 		}
 		assert_int_equal(!strstr(out.data, "_Cut to fit"),

@@ -57,7 +57,7 @@ static void a_port_in_use_is_passed_over(void **state)
 	close(fd);
 }
 
-/* Whoever is killed gives back what it had, whatever store it used. */
+/* A killed process gives back its ports, whatever store it used. */
 static void a_lease_ends_with_its_process(void **state)
 {
 	struct port_leases *leases;
@@ -102,7 +102,7 @@ static void too_many_are_refused(void **state)
 					  "are "));
 }
 
-/* Ports are not what is missing then. */
+/* The message is about descriptors, not about ports. */
 static void too_few_descriptors_are_said(void **state)
 {
 	struct rlimit before, few;

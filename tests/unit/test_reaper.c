@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each child's end is heard once, by who waits for it. */
+/* The end of each child is reported once, to the one who waits for it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "core/base/alloc.h"
 #include "core/process/reaper.h"
 
-#define CHILDREN 300 /* more than the first table has room for */
+#define CHILDREN 300 /* beyond the first table's capacity */
 
 struct heard {
 	int times;
@@ -30,7 +30,7 @@ static void hear(void *arg, int status)
 	heard->status = status;
 }
 
-/* Leads a process group, and waits to be killed. */
+/* Starts a process group that waits to be killed. */
 static pid_t start_waiting(void)
 {
 	pid_t pid = fork();
@@ -57,7 +57,7 @@ static pid_t start_ending(int code)
 	return pid;
 }
 
-/* Until nobody is left, for half a minute at most. */
+/* Reaps all children, for half a minute at most. */
 static void reap_all(struct reaper *reaper)
 {
 	for (int i = 0; i < 30000 && reaper_run(reaper); i++)
@@ -104,7 +104,7 @@ static void others_are_reaped_and_those_forgotten_are_not_told(void **state)
 	reaper_free(reaper);
 }
 
-/* Whatever the order, none is lost in the table, and none found twice. */
+/* In any order, no child is lost in the table or found twice. */
 static void some_are_forgotten_in_the_middle(void **state)
 {
 	struct heard heard[40] = { { 0 } };
@@ -155,7 +155,7 @@ static void what_it_left_in_its_group_goes_with_it(void **state)
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 	}
 	assert_int_equal(heard.times, 1);
-	/* It held the other end of the pipe. */
+	/* The child had the other end of the pipe. */
 	assert_int_equal(read(ends[0], &byte, 1), 0);
 	close(ends[0]);
 	reap_all(reaper);

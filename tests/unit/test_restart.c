@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What follows after an attempt has failed. */
+/* What follows when an attempt has failed. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -46,11 +46,11 @@ static void rules_and_counts_decide(void **state)
 		int delay_s;
 		const char *why_not;
 	} cases[] = {
-		/* Neither is a failure. */
+		/* None of these is a failure. */
 		{ OUTCOME_SUCCESS, 0, 0, 0, 0, false, 0, "" },
 		{ OUTCOME_CANCEL, 0, 0, 0, 0, false, 0, "" },
 		{ OUTCOME_HELD, 75, 0, 0, 0, false, 0, "" },
-		/* The first rule that holds. */
+		/* The first rule that matches decides. */
 		{ OUTCOME_TASK, 3, 0, 0, 0, false, 0, BY_RULE(1) },
 		{ OUTCOME_TASK, 1, 0, 0, 0, true, 10, "" },
 		{ OUTCOME_TASK, 63, 0, 0, 0, false, 0, BY_RULE(5) },
@@ -59,17 +59,17 @@ static void rules_and_counts_decide(void **state)
 		{ OUTCOME_TASK, 128, 0, 0, 0, false, 0, BY_RULE(5) },
 		{ OUTCOME_TASK, 139, SIGSEGV, 0, 0, true, 10, "" },
 		{ OUTCOME_TASK, 134, SIGABRT, 0, 0, false, 0, BY_RULE(5) },
-		/* As a shell says it. */
+		/* A shell reports signals in this way. */
 		{ OUTCOME_TASK, 137, 0, 0, 0, true, 10, "" },
 		{ OUTCOME_LOST, -1, 0, 0, 0, true, 10, "" },
 		{ OUTCOME_OTHER, -1, 0, 0, 0, false, 0, BY_RULE(5) },
-		/* Twice as long each time, up to the most. */
+		/* The delay doubles each time, up to the limit. */
 		{ OUTCOME_TASK, 1, 0, 1, 0, true, 20, "" },
 		{ OUTCOME_TASK, 1, 0, 2, 0, true, 35, "" },
 		{ OUTCOME_TASK, 1, 0, 3, 0, false, 0,
 		  "it was restarted 3 times already "
 		  "(jobrun.restart.maxRestarts)" },
-		/* Counted apart. */
+		/* Failures and preemptions are counted separately. */
 		{ OUTCOME_LOST, -1, 0, 3, 0, true, 10, "" },
 		{ OUTCOME_LOST, -1, 0, 0, 4, true, 35, "" },
 		{ OUTCOME_TASK, 1, 0, 0, 5, true, 10, "" },

@@ -38,12 +38,12 @@ static void a_holder_is_found(void **state)
 	int fd;
 
 	(void)state;
-	/* Never taken. */
+	/* The lock was never taken. */
 	assert_int_equal(run_lock_look(folder, &pid, &shared, &err), 0);
 	assert_int_equal(shared, -1);
 	fd = run_lock_take(folder, &err);
 	assert_true(fd >= 0);
-	/* Held, before its holder has said who it is. */
+	/* The lock is held, but its holder has not written its pid yet. */
 	assert_int_equal(run_lock_look(folder, &pid, NULL, &err), 1);
 	assert_int_equal(pid, 0);
 	assert_int_equal(run_lock_set_pid(fd, 4194304, &err), 0);
@@ -60,7 +60,7 @@ static void a_holder_is_found(void **state)
 	remove_folder(folder);
 }
 
-/* Taking what can't be looked at for free would end a live run. */
+/* If the lock can't be examined, taking it for free would end a live run. */
 static void what_cannot_be_told_is_not_free(void **state)
 {
 	char *folder = make_folder();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The saver's process, killed before and after everything that it does in a
- * store, and with stores that fail, lie and fill up. */
+/* The process of the saver, killed before and after everything that it does in
+ * a store, and with stores that fail, lie and fill up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,20 +28,20 @@
 
 #define CONTENTS_SIZE 3000
 
-/* What goes wrong in the store; for the process that is the saver. */
+/* What goes wrong in the store, set for the process of the saver. */
 enum trouble {
 	TROUBLE_NONE,
 	TROUBLE_KILL,   /* before the nth call, or after it */
-	TROUBLE_FAIL,   /* the first n calls that write */
-	TROUBLE_CHANGE, /* the trainer rewrites what is copied, n times */
-	TROUBLE_REMOVE, /* it removes it */
+	TROUBLE_FAIL,   /* the first n writing calls */
+	TROUBLE_CHANGE, /* the trainer rewrites the file, n times */
+	TROUBLE_REMOVE, /* the trainer removes the file */
 };
 
 static struct {
 	enum trouble trouble;
 	int n;
 	int calls;
-	char path[128]; /* of what is changed */
+	char path[128]; /* path of the changed file */
 } world;
 
 struct place {
@@ -50,7 +50,7 @@ struct place {
 	char store[96];
 	struct arena *mem;
 	struct error err;
-	int said; /* what the saver says to its parent */
+	int said; /* what the saver writes */
 	int told;
 	pid_t pid;
 };
@@ -59,7 +59,8 @@ static int make_place(void **state)
 {
 	struct place *p = mem_alloc(sizeof(*p));
 
-	/* Hundreds of times it waits for the disk, which proves nothing here. */
+	/* Use memory if possible: it waits for the disk hundreds of times,
+	 * which tests nothing. */
 	snprintf(p->base, sizeof(p->base), "%s/jobrun-test.XXXXXX",
 		 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	assert_non_null(mkdtemp(p->base));
@@ -89,7 +90,7 @@ static void fill(char text[CONTENTS_SIZE + 1], int step)
 	text[CONTENTS_SIZE] = '\0';
 }
 
-/* "ckpt-7.pt" as a trainer writes it that is careful. */
+/* Writes "ckpt-7.pt" as a careful trainer does. */
 static void save(struct place *p, int step)
 {
 	char text[CONTENTS_SIZE + 1], tmp[160], path[160];
@@ -199,7 +200,8 @@ static void tell(struct place *p, char *line)
 	free(line);
 }
 
-/* Starts one; returns what the trainer would go on from, new, or NULL. */
+/* Starts a saver; returns as a new string what the trainer would resume from,
+ * or NULL. */
 static char *start(struct place *p, const struct saver_config *more)
 {
 	static const struct retry_policy quick = { .first_ms = 10,
@@ -241,13 +243,13 @@ static char *start(struct place *p, const struct saver_config *more)
 	p->said = out[0];
 	tell(p, saver_config_write(&config));
 	saver = (struct saver_process){ p->pid, p->told, p->said };
-	/* 1: it was killed in the middle of it. */
+	/* 1: it was killed before it answered. */
 	if (saver_hear(&saver, &path, &p->err) < 0)
 		path = mem_printf("error: %s", p->err.text);
 	return path;
 }
 
-/* The trainer has ended; returns how the saver has. */
+/* Ends the trainer; returns the status of the saver. */
 static int end(struct place *p, bool well)
 {
 	const struct saver_end how = { .ended_ms = time_monotonic_ms(),
@@ -262,8 +264,8 @@ static int end(struct place *p, bool well)
 	return status;
 }
 
-/* Everything that counts as a checkpoint there is whole; returns the step of
- * the newest, or 0. */
+/* Checks that everything that counts as a checkpoint is complete; returns the
+ * step of the newest, or 0. */
 static int newest_kept(struct place *p, const char *url)
 {
 	static const struct object_env env = { 0 };
@@ -305,7 +307,7 @@ static bool has_said(struct place *p, const char *what)
 	return has;
 }
 
-/* Or it has been killed. */
+/* Waits until the step is stored, or the saver has been killed. */
 static void wait_until_kept(struct place *p, int step)
 {
 	char what[64];
@@ -330,7 +332,7 @@ static void expect_path(struct place *p, char *path, const char *end_of_it)
 	free(path);
 }
 
-/* Four checkpoints, two of which stay; then one more run that goes on. */
+/* Saves four checkpoints, of which two stay; then goes on with another run. */
 static bool run_killed_at(struct place *p, int n)
 {
 	struct saver_config config = { 0 };
@@ -350,13 +352,13 @@ static bool run_killed_at(struct place *p, int n)
 	newest = newest_kept(p, p->store);
 	if (survived)
 		assert_int_equal(newest, 4);
-	/* As after a restart on the same machine ... */
+	/* First a restart on the same machine, */
 	world.trouble = TROUBLE_NONE;
 	free(start(p, &config));
 	save(p, 5);
 	assert_int_equal(end(p, true), 0);
 	assert_int_equal(newest_kept(p, p->store), 5);
-	/* ... and as on another one. */
+	/* then a restart on another machine. */
 	assert_int_equal(folder_remove(p->directory, &p->err), 0);
 	expect_path(p, start(p, &config), "/.jobrun-resume/ckpt-5.pt");
 	assert_int_equal(end(p, true), 0);
@@ -375,7 +377,7 @@ static void a_killed_keeper_leaves_no_half_checkpoint(void **state)
 	do {
 		n++;
 	} while (!run_killed_at(p, n));
-	/* It was killed at every one of them. */
+	/* The saver was killed at every one of its calls. */
 	assert_in_range(n, 15, 60);
 	print_message("killed %d times\n", n - 1);
 }
@@ -409,7 +411,7 @@ static void one_that_fails_for_good_is_given_up(void **state)
 	assert_true(has_said(p, "'ckpt-1.pt' could not be kept: the link is "
 				"down"));
 	assert_int_equal(newest_kept(p, p->store), 0);
-	/* It is still here, and not forgotten. */
+	/* The checkpoint is still here, and not forgotten. */
 	world.trouble = TROUBLE_NONE;
 	expect_path(p, start(p, &config), "/out/ckpt-1.pt");
 	assert_int_equal(end(p, false), 0);
@@ -426,7 +428,7 @@ static void what_changes_while_it_is_copied_does_not_count(void **state)
 	snprintf(world.path, sizeof(world.path), "%s/ckpt-1.pt", p->directory);
 	expect_path(p, start(p, &config), NULL);
 	save(p, 1);
-	/* The trainer was killed in the middle of that. */
+	/* The trainer was killed while it wrote. */
 	assert_int_equal(end(p, false), 0);
 	assert_int_equal(newest_kept(p, p->store), 0);
 	world.trouble = TROUBLE_NONE;
@@ -492,7 +494,7 @@ static void broken_ones_are_passed_over(void **state)
 	snprintf(world.path, sizeof(world.path), "%s/00000002/ckpt-2.pt",
 		 p->store);
 	assert_int_equal(truncate(world.path, CONTENTS_SIZE - 4), 0);
-	change(); /* the same size, another end */
+	change(); /* same size, another end */
 	expect_path(p, start(p, &config), "/.jobrun-resume/ckpt-1.pt");
 	assert_true(has_said(p, "00000002 does not count: "));
 	assert_int_equal(end(p, true), 0);
@@ -529,11 +531,11 @@ static void who_is_left_alone_ends(void **state)
 	close(p->said);
 }
 
-/* The same in a bucket, with requests that are lost, and a saver that is
- * killed while they are under way. */
+/* The same in a bucket, with lost requests, and a saver that is killed during a
+ * request. */
 static void an_interrupted_upload_does_not_count(void **state)
 {
-	/* The first five kill it. */
+	/* The first five faults kill the saver. */
 	static const char *const faults[] = {
 		"'do': 'kill', 'method': 'POST'",
 		"'do': 'kill-after', 'method': 'POST'",
@@ -604,7 +606,7 @@ int main(void)
 		IN_PLACE(an_interrupted_upload_does_not_count),
 	};
 
-	/* Opens libcrypto once, and not in each saver. */
+	/* Opens libcrypto once, instead of in each saver. */
 	digest_bytes("", 0, &digest, &err);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

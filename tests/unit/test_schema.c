@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Job files to jobs and problems: the loader as its callers see it. */
+/* The loader of job files as its callers see it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static const struct message message_nap = {
 static struct schema_provider known[32];
 static struct schema_options plain_options = { .providers = known };
 
-/* All that there are, with one of the test's own behind the default. */
+/* Registers all providers, with one of the test's own after the default one. */
 static void know_providers(void)
 {
 	size_t i, n = 0;
@@ -101,7 +101,7 @@ static void drop(struct loaded *l)
 	buf_done(&l->text);
 }
 
-/* The one job of a file without problems. */
+/* Returns the only job of a file without problems. */
 static const struct job *only(const struct loaded *l)
 {
 	assert_string_equal(buf_text(&l->text), "");
@@ -213,7 +213,7 @@ static void first_provider_is_the_default(void **state)
 	drop(&l);
 }
 
-/* It can be used by who knows of it. */
+/* Those who know a hidden provider can use it. */
 static void hidden_provider_is_not_offered(void **state)
 {
 	const struct schema_provider two[] = {
@@ -388,7 +388,7 @@ static void directories_are_read(void **state)
 	paths[0] = folder;
 	load_paths(&l, paths, 1);
 	assert_int_equal(l.jobs.count, 3);
-	/* Named after folder and file. */
+	/* Jobs without an id are named after folder and file. */
 	assert_true(text_starts(l.jobs.items[0]->job_id, "test_schema_"));
 	assert_true(text_ends(l.jobs.items[0]->job_id, "_a"));
 	assert_string_equal(l.jobs.items[2]->job_id, "sub_d");
@@ -396,7 +396,7 @@ static void directories_are_read(void **state)
 	assert_int_equal(l.found.items[0].severity, SEVERITY_NOTE);
 	drop(&l);
 
-	/* Named, a file must hold a job; and an id must be the only one. */
+	/* A file that is named must hold a job, and every id must be unique. */
 	named = path_join(folder, "other.yaml");
 	write_file(folder, "a.yml", "jobId: a\ntrainingInput: {}\n");
 	write_file(folder, "b.yaml", "jobId: a\ntrainingInput: {}\n");
@@ -417,8 +417,7 @@ static void directories_are_read(void **state)
 	free(below);
 }
 
-/* A line that names one large file dozens of times is no way to take all
- * memory. */
+/* A line that names a large file dozens of times must not use up the memory. */
 static void extended_files_have_a_limit(void **state)
 {
 	char folder[] = "/tmp/test_schema.XXXXXX";
@@ -462,7 +461,8 @@ static void check_golden(const char *folder, const char *name)
 
 	expected = mem_printf("%.*s.err", (int)strlen(path) - 5, path);
 	load_paths(&l, &path, 1);
-	/* To write them anew, then read what git says: */
+	/* To update the expected files, write them and examine the difference
+	 * with git. */
 	if (getenv("UPDATE_GOLDEN") && l.found.count)
 		assert_int_equal(
 			file_write(expected, l.text.data, l.text.len, &err), 0);
@@ -508,7 +508,7 @@ static void golden_files(void **state)
 	assert_true(n > 50);
 }
 
-/* All rows can be explained, and none of them is there twice. */
+/* Checks that all rows have a description, and that none comes twice. */
 static void check_table(const struct message *message)
 {
 	const struct field *field;

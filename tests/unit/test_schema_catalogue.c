@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The catalogue that is compiled in. */
+/* The built-in catalogue. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,8 @@ static void catalogue_is_read(void **state)
 	assert_null(tpu_slice(tpu, 33));
 }
 
-/* Where it is from, and of when: "AI Platform docs, machine types, 2020-08". */
+/* Checks the source and its date: "AI Platform docs, machine types,
+ * 2020-08". */
 static void assert_source(const char *source)
 {
 	const char *year = strstr(source, ", 20");
@@ -100,7 +101,7 @@ static void assert_regions(const struct catalogue *all,
 		assert_non_null(catalogue_region(all, names[i], NULL));
 }
 
-/* Every name is one that the catalogue explains. */
+/* Every name is explained in the catalogue. */
 static void names_are_known(void **state)
 {
 	struct error err = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree of a job file: places, aliases, limits. */
+/* The tree of a job file: positions, aliases, limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ struct tree {
 	struct source_fault fault;
 	struct problems found;
 	struct document doc;
-	int ret; /* of reading the first document */
+	int ret; /* for the first document */
 };
 
 static void tree_init(struct tree *tree, const char *text, size_t len)
@@ -89,7 +89,8 @@ static void aliases_share(void **state)
 	(void)state;
 	read_text(&tree, "a: &x [1]\nb: *x\nc: &x 2\nd: *x\n");
 	assert_int_equal(tree.ret, 1);
-	/* An alias stands in a place of its own, and what it names is one. */
+	/* An alias has a position of its own, and the contents of its
+	 * anchor. */
 	assert_ptr_equal(node_get(tree.doc.root, "a"),
 			 node_get(tree.doc.root, "b")->anchor);
 	assert_ptr_equal(node_get(tree.doc.root, "a")->items,
@@ -99,7 +100,7 @@ static void aliases_share(void **state)
 	tree_done(&tree);
 }
 
-/* The first problem of a text, as "line:column rule". */
+/* Returns the first problem of a text as "line:column rule". */
 static const char *first_problem(const char *text, size_t len, char out[64])
 {
 	struct tree tree;
@@ -194,7 +195,7 @@ static void limits_hold(void **state)
 	check_limit("a: [", "x,", 1000000, "1:199999 limit");
 	check_limit("a: ", "x", 4000000, "none");
 	check_limit("", "%TAG !a! b\n", 3, "2:1 yaml");
-	/* The same key again and again: the first thousand are kept. */
+	/* Of the same key repeated, the first thousand problems are kept. */
 	check_limit("a: 1\n", "a: 1\n", 40000, "2:1 duplicate-key");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of rules, and the checks of the form of texts. */
+/* The table of rules, and the checks of the form of strings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 #include "schema/tables/tables.h"
 #include "tests/support/known.h"
 
-/* The messages below it are in the order of the path. */
+/* Whether the path leads to a field, message by message. */
 static bool is_field(const char *path)
 {
 	const struct message *message = &message_job;
@@ -67,7 +67,7 @@ static void rules_are_documented(void **state)
 	}
 }
 
-/* Or -1: it is for a provider that is not there. */
+/* Counts the problems with the id; returns -1 if a provider is not built in. */
 static int count_id(const char *text, const char *id)
 {
 	const struct schema_options options = known_options();
@@ -91,7 +91,7 @@ static int count_id(const char *text, const char *id)
 	return known ? n : -1;
 }
 
-/* What explain shows is what validate says. */
+/* The examples of explain have the problems that validate finds. */
 static void examples_are_right_and_wrong(void **state)
 {
 	const struct rule *const tables[] = { rules, general_rules };
@@ -115,7 +115,7 @@ static void examples_are_right_and_wrong(void **state)
 	assert_true(shown > 70);
 }
 
-/* All messages that the golden files expect, one after the other. */
+/* Reads all messages that the golden files expect, one after the other. */
 static void read_golden(struct buf *out)
 {
 	static const char *const folders[] = { "tests/cli/validate/valid",
@@ -256,7 +256,8 @@ static void forms_are_checked(void **state)
 	}
 }
 
-/* Without a limit the first takes the stack, the others all memory. */
+/* Without a limit the first pattern would exhaust the stack, the others the
+ * memory. */
 static void patterns_have_limits(void **state)
 {
 	static const char limit[] = "repeats too much: written out it has more "
@@ -295,7 +296,7 @@ static void add_path(void *ctx, const char *path)
 	buf_printf(ctx, "%s\n", path);
 }
 
-/* A message that is not honoured is reported once, without its fields. */
+/* An unused message is reported once, without its fields. */
 static void unused_fields_are_told(void **state)
 {
 	static const char text[] =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Placeholders, and the sealing of secrets: what leaves has none. */
+/* Placeholders, and the sealing of secrets: no output contains any. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static json_t *parse(const char *text)
 
 static const struct seal some_key = { .key = { 1, 2, 3 }, .ready = true };
 
-/* `found` sealed by what is wanted, as text. */
+/* Returns `found`, sealed by the desired value, as text. */
 static char *sealed(const struct seal *seal, const char *want,
 		    const char *applied, const char *found)
 {
@@ -63,21 +63,21 @@ static void secrets_are_sealed_wherever_they_stand(void **state)
 		{ "{\"a\":" SECRET ",\"b\":1}", NULL,
 		  "{\"a\":\"x\",\"b\":1,\"c\":2}",
 		  "{\"a\":" HIDDEN ",\"b\":1,\"c\":2}" },
-		/* The kind says so. */
+		/* The kind declares the path as secret. */
 		{ "{}", NULL, "{\"auth\":{\"password\":\"x\",\"user\":\"u\"}}",
 		  "{\"auth\":{\"password\":" HIDDEN ",\"user\":\"u\"}}" },
 		{ "{}", NULL, "{\"auth\":\"x\"}", "{\"auth\":" HIDDEN "}" },
-		/* One that is not wanted any more, beside one that is. */
+		/* A secret that is no longer wanted, beside one that is. */
 		{ "{\"env\":{\"A\":" SECRET ",\"B\":\"b\"}}", NULL,
 		  "{\"env\":{\"A\":\"x\",\"B\":\"c\",\"OLD\":\"y\"}}",
 		  "{\"env\":{\"A\":" HIDDEN ",\"B\":\"c\",\"OLD\":" HIDDEN
 		  "}}" },
-		/* One that was one when it was applied. */
+		/* A value that was secret when it was applied. */
 		{ "{\"a\":\"plain\"}", "{\"a\":" HIDDEN "}", "{\"a\":\"x\"}",
 		  "{\"a\":" HIDDEN "}" },
 		{ "{\"l\":[" SECRET ",1]}", NULL, "{\"l\":[\"x\",1,\"y\"]}",
 		  "{\"l\":[" HIDDEN ",1," HIDDEN "]}" },
-		/* The value has another form than its mask. */
+		/* The value has another type than its mask. */
 		{ "{\"l\":[" SECRET "]}", NULL, "{\"l\":\"x\"}",
 		  "{\"l\":" HIDDEN "}" },
 	};

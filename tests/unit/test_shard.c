@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples, plans, headers and scans: what tests/cli/shard.bats can't say as
- * fast, and archives that mean no good. */
+/* Samples, plans, headers and scans: cases that tests/cli/shard.bats would test
+ * more slowly, and malicious archives. */
 #include "core/shard/samples.h"
 
 #include <setjmp.h>
@@ -70,7 +70,7 @@ static void the_key_ends_at_the_first_dot_of_the_base_name(void **state)
 		{ "d/a b.c", 5 },
 		{ "\xc3\xa9.x", 2 },
 		{ "", 0 },
-		/* What WebDataset skips or refuses. */
+		/* Names that WebDataset skips or refuses. */
 		{ "__meta__/a.jpg", 0 },
 		{ "__a.b__", 0 },
 		{ "a/__x__/b.c", 9 },
@@ -98,7 +98,7 @@ static void add(struct samples *all, uint32_t source, const char *name,
 				      .source = source });
 }
 
-/* Keys and parts: "a:jpg,txt b:jpg ". */
+/* Shows keys and parts: "a:jpg,txt b:jpg ". */
 static char *show(const struct samples *all)
 {
 	struct buf text = { 0 };
@@ -172,7 +172,7 @@ static void a_sample_has_one_class(void **state)
 	add(all, 0, "dog/1.jpg", 1);
 	add(all, 0, "cat/1.jpg", 1);
 	add(all, 0, "dog-2/1.jpg", 1);
-	add(all, 0, "dog/1.abc", 1); /* apart from its neighbour */
+	add(all, 0, "dog/1.abc", 1); /* not next to its neighbour */
 	add(all, 0, "do/1.jpg", 1);
 	assert_int_equal(samples_add_classes(all, &err), 0);
 	assert_int_equal(samples_order(all, &err), 0);
@@ -181,7 +181,7 @@ static void a_sample_has_one_class(void **state)
 				   "dog-2/1:cls,jpg do/1:cls,jpg ");
 	assert_int_equal(all->class_count, 4);
 	assert_string_equal(all->classes[2], "dog");
-	/* cat, do, dog, dog-2 */
+	/* Samples: cat, do, dog, dog-2. */
 	assert_int_equal(all->files[all->items[0].first + 1].offset, 2);
 	assert_int_equal(all->files[all->items[1].first].offset, 0);
 	assert_int_equal(all->files[all->items[2].first].offset, 3);
@@ -218,8 +218,8 @@ static void touch(const char *folder, const char *name)
 	free(path);
 }
 
-/* The order of a walk must be the one that sorting all would give: only then
- * is it known to be in order without sorting. */
+/* The order of a walk must be that of sorted keys: then it is known to be in
+ * order without sorting. */
 static void a_walk_is_in_the_order_of_the_keys(void **state)
 {
 	static const char alphabet[] = "ab.-/ \x01\xc3";
@@ -337,7 +337,7 @@ static uint64_t bytes_of(const struct samples *all, size_t from, size_t to)
 	return bytes;
 }
 
-/* Whatever the limits: all samples, each once, in order, and no shard that
+/* Whatever the limits are: all samples come once and in order, and no shard
  * breaks a limit or could have taken the next sample. */
 static void plans_keep_their_limits(void **state)
 {
@@ -413,7 +413,7 @@ static void a_number_of_shards_is_kept(void **state)
 
 /* ---- archives ---------------------------------------------------------- */
 
-/* What a scan saw: "f:name=size ". */
+/* What a scan saw, as "f:name=size ". */
 struct seen {
 	struct buf text;
 };
@@ -431,7 +431,7 @@ static int see(void *arg, const struct tar_member *member, struct error *err)
 
 static void put_file(const char *path, const struct buf *bytes)
 {
-	/* Not file_write(), which waits for the disk. */
+	/* file_write() would wait for the disk. */
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
 	assert_int_equal(fd_write(fd, bytes->data, bytes->len), 0);
@@ -458,7 +458,7 @@ static struct tar_head file_head(const char *path, uint64_t size_bytes)
 				  .size_bytes = size_bytes };
 }
 
-/* A member by our own headers, `type` and the name changed afterwards. */
+/* Adds a member by our own headers; `type` and the name are set afterwards. */
 static void put_member(struct buf *tar, char type, const char *name,
 		       const char *text)
 {
@@ -524,7 +524,7 @@ static void what_we_write_libarchive_reads(void **state)
 	buf_done(&seen.text);
 }
 
-/* Larger than the eleven digits of a header hold. */
+/* Sizes are larger than the eleven digits of a header hold. */
 static void sizes_have_no_limit(void **state)
 {
 	static const uint64_t sizes[] = { (UINT64_C(1) << 33) - 1,
@@ -614,7 +614,8 @@ static void what_means_no_good_is_refused(void **state)
 	buf_done(&seen.text);
 }
 
-/* Cut off anywhere, even where a member ends, it is never taken for whole. */
+/* An archive cut off anywhere, even at the end of a member, is never
+ * accepted. */
 static void a_cut_is_always_found(void **state)
 {
 	struct place *at = *state;
@@ -631,7 +632,7 @@ static void a_cut_is_always_found(void **state)
 	assert_int_equal(scan(at->archive, &seen, &err), 0);
 	for (len = tar.len - TAR_BLOCK; len > 0; len -= len < 77 ? len : 77) {
 		assert_int_equal(truncate(at->archive, (off_t)len), 0);
-		/* One block of zeroes ends it as well as two. */
+		/* One block of zeroes ends an archive as well as two. */
 		if (scan(at->archive, &seen, &err) !=
 			    (len >= tar.len - TAR_BLOCK ? 0 : -1) ||
 		    (len < tar.len - TAR_BLOCK && err.code != ERROR_INVALID))
@@ -639,7 +640,7 @@ static void a_cut_is_always_found(void **state)
 	}
 	assert_int_equal(truncate(at->archive, 0), 0);
 	assert_int_equal(scan(at->archive, &seen, &err), -1);
-	/* An archive with another behind it is refused, too. */
+	/* An archive followed by another one is refused, too. */
 	buf_add(&tar, tar.data, tar.len / 2);
 	put_file(at->archive, &tar);
 	assert_int_equal(scan(at->archive, &seen, &err), -1);
@@ -651,7 +652,7 @@ static void a_cut_is_always_found(void **state)
 
 /* ---- writing ----------------------------------------------------------- */
 
-/* Files around the size of a block, and what they hold. */
+/* Files around the size of a block keep their contents. */
 static void contents_are_copied_whatever_their_size(void **state)
 {
 	static const size_t sizes[] = { 0,      1,       511,    512,    513,
@@ -704,8 +705,7 @@ static void contents_are_copied_whatever_their_size(void **state)
 		len += sizes[i] + tar_padding(sizes[i]);
 	}
 	free(text);
-	/* A file that has grown, shrunk, or gone since its size was looked
-	 * at. */
+	/* A file that has grown, shrunk or gone since its size was read. */
 	for (i = 0; i < 3; i++) {
 		char *path = path_join(folder, "04.bin");
 

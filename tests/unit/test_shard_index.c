@@ -68,7 +68,7 @@ static void an_index_comes_back_as_it_was(void **state)
 	arena_free(mem);
 }
 
-/* `whole`, with `from` replaced by `to`. */
+/* Returns `whole` with `from` replaced by `to`. */
 static char *changed(const char *from, const char *to)
 {
 	const char *at = strstr(whole, from);

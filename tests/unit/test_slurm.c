@@ -101,8 +101,8 @@ static void write_script(const char *path, struct buf *out)
 	jobs_done(&jobs);
 }
 
-/* Beside each job file lies its script.  With JOBRUN_TEST_WRITE they are
- * written, to be read. */
+/* Each job file has its script next to it.  With JOBRUN_TEST_WRITE the scripts
+ * are written, for examination. */
 static void scripts_are_as_they_should_be(void **state)
 {
 	static const char *const names[] = { "one",      "group", "differ",
@@ -146,7 +146,7 @@ static int run(const char *const *argv, const char *input, int64_t timeout_ms,
 	return command_run(&call, out, err);
 }
 
-/* Whatever the bytes: a shell gives back what was quoted. */
+/* A shell gives back any bytes that were quoted. */
 static void quoting_survives_a_shell(void **state)
 {
 	struct buf script = { 0 }, wanted = { 0 };
@@ -196,7 +196,7 @@ static void commands_say_how_they_ended(void **state)
 	assert_int_equal(run(cat, input, 10000, &answer, &err), 0);
 	assert_string_equal(answer.out.data, input);
 	command_answer_done(&answer);
-	/* It ends without having read its input. */
+	/* The command ends without reading its input. */
 	assert_int_equal(run(bad, input, 10000, &answer, &err), 0);
 	assert_int_equal(command_status(&answer), 3);
 	assert_string_equal(answer.out.data, "a\n");
@@ -215,7 +215,7 @@ static void commands_say_how_they_ended(void **state)
 
 /* ---- a login host ------------------------------------------------------ */
 
-/* What stands for ssh: the last of its arguments is what runs there. */
+/* Writes a stand-in for ssh, which runs its last argument. */
 static void put_ssh(const char *way)
 {
 	char *path = path_join(folder, "bin/ssh");
@@ -230,19 +230,19 @@ static void put_ssh(const char *way)
 	free(path);
 }
 
-/* An answer is whole or none, however it was cut off. */
+/* An answer is complete, or an error, however it was cut off. */
 static void answers_from_afar_are_whole(void **state)
 {
 	static const struct {
 		const char *way;
-		enum error_code code; /* 0: it is whole */
-		const char *text;     /* or what is wrong */
+		enum error_code code; /* 0: it is complete */
+		const char *text;     /* the answer or the error */
 	} cases[] = {
 		{ "sh -c \"$line\"", 0, "one 'two'\n" },
 		{ "echo 'no account'; exit 1", ERROR_FAILED,
 		  "login host 'far': it runs no commands: its shell ends at "
 		  "once" },
-		/* Its status has come, and not all of what it says. */
+		/* The exit status came, but not all of the output. */
 		{ "sh -c \"$line\" | head -c 12", ERROR_UNREACHABLE,
 		  "login host 'far': the connection was cut" },
 		{ "exit 255", ERROR_UNREACHABLE,
@@ -535,7 +535,7 @@ static void copies_stay_where_they_are(void **state)
 	}
 }
 
-/* Two at once: what comes late does not fit any more. */
+/* Two writers at once: a piece that comes late does not fit any more. */
 static void copies_are_not_doubled(void **state)
 {
 	struct buf stream = { 0 };
@@ -566,7 +566,7 @@ static void members_leave_word(void **state)
 	assert_string_equal(task.host, "n7");
 	assert_int_equal(task.pid, 42);
 	assert_true(task_file_is_whole(folder, &task));
-	/* Half a line is none. */
+	/* An incomplete line does not count. */
 	put("tasks/worker-3", "end 9 2000 26 5");
 	assert_int_equal(task_file_read(folder, mem, &task, &err), 0);
 	assert_int_equal(task.state, RUN_RUNNING);
@@ -577,7 +577,7 @@ static void members_leave_word(void **state)
 	assert_int_equal(task.exit_code, 137);
 	assert_int_equal(task.end_time_ms, 2000);
 	assert_int_equal(task.lost_bytes, 53);
-	/* Its end may be seen before the last of its log. */
+	/* The end of a task may be visible before the rest of its log. */
 	put("logs/worker-3.stdout", "0123456789");
 	put("logs/worker-3.index", "0123456789abcde");
 	assert_false(task_file_is_whole(folder, &task));
@@ -588,7 +588,7 @@ static void members_leave_word(void **state)
 
 /* ---- attempts ---------------------------------------------------------- */
 
-/* Writes down what it is told. */
+/* Writes a stand-in for scontrol that records its arguments. */
 static void put_scontrol(void)
 {
 	char *path = path_join(folder, "bin/scontrol");
@@ -670,7 +670,8 @@ static void forget_run(void)
 	free(run);
 }
 
-/* As the script calls it, with what may have happened in between. */
+/* Decides about attempts as the script does, with what may happen in
+ * between. */
 static void attempts_follow_the_rules(void **state)
 {
 	char *bin = path_join(folder, "bin");
@@ -683,11 +684,12 @@ static void attempts_follow_the_rules(void **state)
 	setenv("PATH", now, 1);
 	put_scontrol();
 
-	/* Nothing was said about restarts: the end is the end. */
+	/* Without jobrun.restart the end is final. */
 	put_spec("{}");
 	turn_is(0, SLURM_STEP_BEGIN, 0);
 	assert_int_equal(slurm_next_read("/nowhere", &next, &err), 1);
-	/* A controller without memory starts it once more: it was lost. */
+	/* A controller that has lost its state starts the job again, which
+	 * counts as a loss. */
 	turn_is(0, SLURM_STEP_END, 1);
 	forget_run();
 	put_spec("{\"maxPreemptions\":1}");
@@ -704,7 +706,7 @@ static void attempts_follow_the_rules(void **state)
 	next_is(0, false, 0, 0, "");
 	forget_run();
 
-	/* Failures and losses are counted apart. */
+	/* Failures and losses are counted separately. */
 	put_spec("{\"maxRestarts\":1,\"maxPreemptions\":1}");
 	turn_is(0, SLURM_STEP_BEGIN, 0);
 	put("run/attempts/0/tasks/master-0",
@@ -713,12 +715,12 @@ static void attempts_follow_the_rules(void **state)
 	put("run/attempts/0/status", "143\n");
 	turn_is(0, SLURM_STEP_BEGIN, 1);
 	next_is(0, true, 1, 0, "");
-	/* The node of it is lost, whatever the tasks have said. */
+	/* A node was lost, whatever the tasks have recorded. */
 	put("run/attempts/1/status", "1\n");
 	turn_is(1, SLURM_STEP_BEGIN, 2);
 	next_is(1, true, 1, 1, "");
 	is("told", "update JobId=12 Requeue=0\n");
-	/* Queued again all the same. */
+	/* The job is requeued nevertheless. */
 	turn_is(2, SLURM_STEP_END, 1);
 	next_is(2, false, 0, 0,
 		"it was restarted 1 time already "
@@ -726,7 +728,7 @@ static void attempts_follow_the_rules(void **state)
 	turn_is(2, SLURM_STEP_END, 1);
 	forget_run();
 
-	/* It was decided, and then the script was killed. */
+	/* The decision was recorded, and then the script was killed. */
 	put_spec("{\"maxRestarts\":5}");
 	turn_is(0, SLURM_STEP_BEGIN, 0);
 	put("run/attempts/0/status", "1\n");
@@ -737,7 +739,8 @@ static void attempts_follow_the_rules(void **state)
 	turn_is(4, SLURM_STEP_END, 0);
 	forget_run();
 
-	/* Told to end by somebody else, as before its time is over. */
+	/* The tasks were told to end by somebody else, as before the time
+	 * limit. */
 	put_spec("{\"maxRestarts\":5}");
 	turn_is(0, SLURM_STEP_BEGIN, 0);
 	put("run/attempts/0/tasks/master-0",
@@ -753,11 +756,11 @@ static void attempts_follow_the_rules(void **state)
 	free(bin);
 }
 
-/* Whom an attempt has ended for: worker 0, worker 1 and so on. */
+/* The task that an attempt ended for: worker 0, worker 1 and so on. */
 static void one_task_is_to_blame(void **state)
 {
 	static const struct {
-		const char *files[3]; /* what each has left; NULL: nothing */
+		const char *files[3]; /* files of each; NULL: none */
 		enum attempt_cause cause;
 		int index;
 	} cases[] = {
@@ -765,10 +768,10 @@ static void one_task_is_to_blame(void **state)
 		{ { "end 0 9 0 0\n", "end 256 8 0 0\n", "end 512 7 0 0\n" },
 		  OUTCOME_TASK,
 		  2 },
-		/* It was killed for the other, and so hard that it says no
-		 * more. */
+		/* This task was killed because of the other, so suddenly that
+		 * it recorded nothing more. */
 		{ { "told 15 5\n", "end 256 8 0 0\n", NULL }, OUTCOME_TASK, 1 },
-		/* The other has noticed that a node was lost. */
+		/* The other task has noticed that a node was lost. */
 		{ { "end 256 5 0 0\n", "", "told 15 5\nend 15 6 0 0\n" },
 		  OUTCOME_LOST,
 		  1 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What sacct prints, and which job of it is ours. */
+/* The output of sacct, and the search for our job in it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,9 +15,9 @@
 #include "core/base/file.h"
 #include "providers/slurm/accounts.h"
 
-/* Printed by a real slurmdbd, but for the names and comments. */
+/* Output of a real slurmdbd, except for names and comments. */
 static const char printed[] =
-	/* The number was used before the controller crashed. */
+	/* This number was used before the controller crashed. */
 	"7|a|COMPLETED|1000|1001|1002|1|4|00:01.000||n1|\n"
 	"7|a|FAILED|1795285629|1795285629|1795285632|3|4|00:04.231||n[1-2]|\n"
 	"7.batch|batch|FAILED|1795285629|1795285629|1795285632|3|2|00:00.023|"
@@ -51,7 +51,7 @@ static const char printed[] =
 
 static const struct {
 	struct account_key key;
-	const char *state; /* NULL: it is not there */
+	const char *state; /* NULL: not found */
 	int64_t end_time_ms;
 	struct usage usage;
 } cases[] = {
@@ -59,7 +59,7 @@ static const struct {
 	  "FAILED",
 	  1795285632000,
 	  { 86464230, 12000, 228888576 } },
-	/* By the comment, whatever the number. */
+	/* Found by the comment, whatever the number is. */
 	{ { "b", "", "jobrun:b:x:d", 1795285629000 },
 	  "CANCELLED",
 	  1795285640000,
@@ -69,7 +69,7 @@ static const struct {
 	  1795285640000,
 	  { 0, 80000, 0 } },
 	{ { "b", "8", "jobrun:b:z:d", 1795285629000 }, NULL, 0, { 0, 0, 0 } },
-	/* Never by the number alone. */
+	/* Not found by the number alone. */
 	{ { "x", "7", "jobrun:x:x:d", 1795285629000 }, NULL, 0, { 0, 0, 0 } },
 	{ { "a", "8", "jobrun:a:x:d", 1795285629000 }, NULL, 0, { 0, 0, 0 } },
 	{ { "a", "7", "jobrun:a:x:d", 1795299999000 }, NULL, 0, { 0, 0, 0 } },
@@ -140,7 +140,7 @@ static void ours_is_found(void **state)
 	arena_free(mem);
 }
 
-/* Without accounting there is none, and that is all. */
+/* Without accounting there are no accounts, but no failure either. */
 static void sacct_is_called_once_for_all(void **state)
 {
 	static const char script[] =

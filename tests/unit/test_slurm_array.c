@@ -88,7 +88,7 @@ static void elements_are_one_job(void **state)
 
 	(void)state;
 	for (i = 0; i < COUNT(cases); i++) {
-		/* In no order, and beside others. */
+		/* Elements come in any order, between other jobs. */
 		char *text = mem_printf(
 			"12_10|%s|30|50||None|jobrun:a:x:d\n"
 			"13|RUNNING|1|2|n1|None|jobrun:b:x:d\n"
@@ -205,7 +205,7 @@ static void results_survive_their_file(void **state)
 		trial_series_add(&made.series, (double)i / 2, i);
 	assert_int_equal(trial_result_write(folder, &made, &err), 0);
 	assert_int_equal(trial_result_read(folder, &is, &err), 0);
-	/* Not all of so many, but the last. */
+	/* Of so many values only some are kept, but always the last. */
 	assert_in_range(is.series.count, 500, 1000);
 	trial_result_record(&is, &record);
 	assert_int_equal(record.state, RUN_CANCELLED);
@@ -226,7 +226,7 @@ static void results_survive_their_file(void **state)
 
 /* ---- what the nodes decide --------------------------------------------- */
 
-/* Writes down what it is told. */
+/* Writes a stand-in for scancel that records its arguments. */
 static void put_scancel(void)
 {
 	char *path = path_join(folder, "bin/scancel");
@@ -257,7 +257,7 @@ static void turn_is(int trial, enum slurm_step step, int number)
 	free(id);
 }
 
-/* An attempt at a trial ends with this status, and what it has printed. */
+/* Ends an attempt at a trial with this status and output. */
 static void end_attempt(int trial, int attempt, int status, const char *output)
 {
 	static const char where[] = "run/trials/%d/attempts/%d/%s";
@@ -308,7 +308,7 @@ static void the_last_to_end_says_how_it_went(void **state)
 	end_attempt(1, 0, 0, "{\"m\": 0.5, \"global_step\": 3}\n");
 	turn_is(1, SLURM_STEP_END, 0);
 	result_is(1, 0, RUN_SUCCEEDED, 0.5);
-	/* Each is restarted for itself. */
+	/* Each trial has its own restarts. */
 	end_attempt(2, 0, 3, "");
 	turn_is(2, SLURM_STEP_BEGIN, 1);
 	end_attempt(2, 1, 3, "");
@@ -347,12 +347,12 @@ static void too_many_failures_end_the_others(void **state)
 	turn_is(2, SLURM_STEP_BEGIN, 1);
 	end_attempt(2, 1, 4, "");
 	turn_is(2, SLURM_STEP_END, 4);
-	/* The whole of the array, once. */
+	/* The whole array is cancelled, once. */
 	assert_true(has("told", "12\n"));
 	assert_true(has("run/status", "1\n"));
 	turn_is(2, SLURM_STEP_END, 4);
 	assert_true(has("told", "12\n"));
-	/* If that was not heard: none begins any more, or again. */
+	/* If that was not received, no trial begins any more, or again. */
 	end_attempt(3, 0, 5, "");
 	turn_is(3, SLURM_STEP_END, 5);
 	turn_is(4, SLURM_STEP_END, 0);
@@ -383,7 +383,7 @@ static void a_cancelled_run_is_no_success(void **state)
 	arena_free(mem);
 }
 
-/* Stopped early it is no failure either, and the run goes well. */
+/* A trial that is stopped early is no failure, and the run succeeds. */
 static void the_hopeless_end_early(void **state)
 {
 	static const char worse[] = "{\"m\": 1, \"global_step\": 1}\n";
@@ -422,7 +422,7 @@ static void the_hopeless_end_early(void **state)
 	arena_free(mem);
 }
 
-/* With our own commands before Slurm's. */
+/* Puts our own commands before Slurm's. */
 static int put_path(void **state)
 {
 	char *bin, *path;

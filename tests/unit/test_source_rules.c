@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is the source of a job, beside what Git itself says. */
+/* The source of a job, compared with what Git itself says. */
 #include "core/data/secret_like.h"
 #include "core/data/source_rules.h"
 
@@ -66,7 +66,7 @@ static void put(struct place *at, const char *name, const char *text)
 	free(path);
 }
 
-/* Git, with the patterns that are built in here as the user's own. */
+/* Runs Git with the built-in patterns as the user's own. */
 static void git(struct place *at, const char *line, ...)
 	__attribute__((format(printf, 2, 3)));
 static void git(struct place *at, const char *line, ...)
@@ -102,7 +102,7 @@ static struct tree read_it(struct place *at, const char *below,
 	return tree;
 }
 
-/* "a b | c/ by .gitignore": what ships, and what does not. */
+/* Returns "a b | c/ by .gitignore": what ships, and what does not. */
 static const char *list(struct place *at, const char *below,
 			const struct source_options *options)
 {
@@ -179,7 +179,7 @@ static void what_is_tracked_ships_all_the_same(void **state)
 			    "b.log by "
 			    ".gitignore data/c by .gitignore data/deep/b by "
 			    ".gitignore");
-	/* From a folder within, too, whose own name does not count. */
+	/* The same from a folder within, whose own name does not count. */
 	assert_string_equal(list(at, "data", NULL), "c deep/a deep/b |");
 }
 
@@ -333,7 +333,7 @@ static const char *some_name(struct place *at)
 	return names[some(at, COUNT(names))];
 }
 
-/* A pattern, mostly made of the names that there are. */
+/* Adds a pattern, mostly made of existing names. */
 static void some_pattern(struct place *at, struct buf *out)
 {
 	static const char *const parts[] = {
@@ -417,7 +417,7 @@ static void some_folder(struct place *at, const char *folder, unsigned depth)
 	}
 }
 
-/* Tracks a part of it, in an index of some form. */
+/* Tracks some of the files, in some version of the index. */
 static void track(struct place *at)
 {
 	unsigned version = 2 + some(at, 3);
@@ -435,7 +435,7 @@ static void track(struct place *at)
 			"xargs -0 -r git add -f -N --");
 	else
 		git(at, "update-index --index-version %u", version);
-	if (!some(at, 3)) /* tracked, and gone or something else now */
+	if (!some(at, 3)) /* tracked, but gone or changed now */
 		git(at, "ls-files -z | head -z -n 1 | xargs -0 -r rm -f --");
 }
 
@@ -444,7 +444,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What Git would have in a clone or take in with `git add`. */
+/* Returns what Git would have in a clone, or add with `git add`. */
 static struct strings from_git(struct place *at, const char *below)
 {
 	struct strings out = { 0 };
@@ -492,7 +492,7 @@ static void compare(struct place *at, const char *below, unsigned number)
 	}
 }
 
-/* `git check-ignore` asks of paths one by one what the walk has left out. */
+/* `git check-ignore` is asked about each path that the walk has left out. */
 static void compare_left_out(struct place *at, unsigned number)
 {
 	struct tree tree = read_it(at, ".", NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The specification of a run, as spec.json has it.  The files in
- * tests/fuzz/corpus/spec/ whose names end in .json were written by the version
- * before the tables, each by a run that uses something else.
+ * The specification of a run in spec.json.  The files in
+ * tests/fuzz/corpus/spec/ with names ending in .json were written by the
+ * version before the tables, each by a run with other features.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,8 +85,8 @@ static void what_is_absent_has_its_default(void **state)
 	arena_free(mem);
 }
 
-/* Changes one member of a file, which `path` finds: "topology.tasks.0.port".
- * The value is JSON; NULL takes the member away. */
+/* Changes one member of a file, given by its path: "topology.tasks.0.port".
+ * The value is JSON; NULL removes the member. */
 static void change(json_t *value, const char *path, const char *json)
 {
 	char *parts = mem_strdup(path), *save = NULL, *next;

@@ -19,9 +19,9 @@
 #define SHARDS_MAX 1000
 
 /*
- * The i-th of one process is the one that the header says.  Lists of which that
- * holds have no shard in common.  Only behind the last shard there are others
- * instead, and those it does not have itself.
+ * Whether the list of one process is as the header says; such lists have no
+ * shard in common.  Only after the last shard come others, which the process
+ * does not have itself.
  */
 static bool is_right_for_one(const struct split *split, size_t count,
 			     size_t length)
@@ -39,8 +39,8 @@ static bool is_right_for_one(const struct split *split, size_t count,
 	return true;
 }
 
-/* Whether everyone has as many; and together they have all, with the expected
- * repetitions. */
+/* Whether all processes have equally many shards, and together all shards, with
+ * the expected repetitions. */
 static bool is_right(struct split *split, size_t count)
 {
 	size_t parts = (size_t)(split->hosts * split->devices);
@@ -56,7 +56,8 @@ static bool is_right(struct split *split, size_t count)
 	return true;
 }
 
-/* With SPLIT_DROP the same without the last round, if that is not full. */
+/* Whether with SPLIT_DROP the same holds without the last round, if that is
+ * incomplete. */
 static bool is_right_dropped(struct split *split, size_t count)
 {
 	size_t parts = (size_t)(split->hosts * split->devices);
@@ -92,7 +93,8 @@ static void hosts_come_before_devices(void **state)
 	};
 
 	(void)state;
-	/* Host 1 has 1, 3, 5, 7, 9, 11; its device 2 the third of each three. */
+	/* Host 1 has 1, 3, 5, 7, 9, 11; its device 2 has every third of
+	 * these. */
 	assert_int_equal(split_length(&split, 12), 2);
 	assert_int_equal(split_at(&split, 12, 0), 5);
 	assert_int_equal(split_at(&split, 12, 1), 11);
@@ -104,7 +106,7 @@ static void samples_are_what_anyone_has(void **state)
 	struct split split = { .hosts = 2, .devices = 1 };
 
 	(void)state;
-	/* Three of five each: the small one may be among them. */
+	/* Each has three of five shards, of which the small one may be one. */
 	assert_int_equal(split_samples(&split, samples, 5), 207);
 	split.uneven = SPLIT_DROP;
 	assert_int_equal(split_samples(&split, samples, 5), 107);
@@ -263,7 +265,7 @@ static void braces_have_limits(void **state)
 	memset(deep, '{', sizeof(deep));
 	deep[sizeof(deep) - 1] = '\0';
 	assert_int_equal(brace_expand(deep, mem, &names, &err), 0);
-	/* Each of many names would look for all of their ends. */
+	/* For each of many names the ends of all braces would be searched. */
 	memcpy(deep, "{1..50000}", 10);
 	assert_int_equal(brace_expand(deep, mem, &names, &err), -1);
 	assert_int_equal(names.count, 4);

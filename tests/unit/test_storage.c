@@ -26,7 +26,7 @@ struct fixture {
 	struct arena *mem;
 	struct error err;
 	char *data;
-	int fd; /* of a file with that data */
+	int fd; /* descriptor of a file with that data */
 	char host[64];
 };
 
@@ -124,7 +124,7 @@ static void is_there(struct fixture *f, const char *name)
 	buf_done(&got);
 }
 
-/* Whatever breaks on the way, it arrives, once. */
+/* Uploads arrive exactly once, whatever breaks. */
 static void uploads_arrive(void **state)
 {
 	static const char *const faults[] = {
@@ -171,7 +171,7 @@ static void a_break_does_not_send_it_all_again(void **state)
 	{
 		range = json_get_text(json_object_get(request, "headers"),
 				      "Content-Range", "");
-		/* Half of it, in whole chunks of 256 KiB. */
+		/* Half of the data, in whole chunks of 256 KiB. */
 		went_on |= !strcmp(range, "bytes 262144-999999/1000000");
 	}
 	json_decref(requests);
@@ -185,7 +185,7 @@ static void an_object_is_made_once(void **state)
 	int other;
 
 	assert_int_equal(put(f, "x", &first), 0);
-	/* As after a crash: it is there, and it is this. */
+	/* As after a crash, the object exists and is the intended one. */
 	assert_int_equal(put(f, "x", &second), 0);
 	assert_true(first.generation == second.generation);
 	assert_int_equal(
@@ -307,7 +307,7 @@ static void objects_are_composed_and_deleted(void **state)
 			    &object, &f->err) < 0)
 		fail_msg("%s", f->err.text);
 	assert_int_equal(object.size, 2 * SIZE);
-	/* Others that are there are not ours, and stay. */
+	/* Existing objects that are not ours stay. */
 	assert_int_equal(storage_compose(f->google, "b", parts, 1, "both", 0,
 					 f->mem, &object, &f->err),
 			 -1);
@@ -358,7 +358,7 @@ static void names_are_read(void **state)
 	arena_free(mem);
 }
 
-/* RFC 3720, B.4, and the check value of the catalogue of CRCs. */
+/* The values of RFC 3720, B.4, and the check value of the catalogue of CRCs. */
 static void checksums_are_castagnolis(void **state)
 {
 	static const struct {

@@ -28,7 +28,7 @@
 
 #define SWARM_MAX 50
 
-/* The folder of a test; the state directory is `state` in it. */
+/* The folder of a test, and the state directory `state` in it. */
 struct place {
 	char folder[64];
 	char state[80];
@@ -128,7 +128,7 @@ static void assert_fails(enum error_code code, const char *text)
 	assert_int_equal(err.code, code);
 }
 
-/* The exit statuses of children, or 99 if one did not exit; the worst. */
+/* Waits for children; returns the worst exit status, 99 if one did not exit. */
 static int wait_all(int count)
 {
 	int worst = 0, status;
@@ -147,7 +147,7 @@ static void folder_follows_the_environment(void **state)
 	char want[256], here[128];
 	const struct {
 		const char *own, *xdg, *home;
-		const char *below; /* of the test's folder */
+		const char *below; /* relative to the test's folder */
 	} cases[] = {
 		{ at->state, "/nowhere", "/nowhere", "state" },
 		{ "relative", NULL, NULL, "relative" },
@@ -350,8 +350,8 @@ static void attempts_count_up(void **state)
 	assert_int_equal(runs.count, 3);
 	assert_int_equal(runs.items[2].attempt, 1);
 
-	/* An empty folder is of an add that was killed; one with something
-	 * in it is of a run that the database no longer knows. */
+	/* An empty folder belongs to an add that was killed; one with contents
+	 * to a run that the database has lost. */
 	snprintf(path, sizeof(path), "%s/runs/a.3", at->state);
 	assert_int_equal(mkdir(path, 0755), 0);
 	snprintf(path, sizeof(path), "%s/runs/a.4", at->state);
@@ -522,7 +522,7 @@ static void delete_forgets_all(void **state)
 	store_close(store);
 }
 
-/* A run of the first days is one attempt without trials, also where the store
+/* A run of the first versions is one attempt without trials, also if the store
  * can only be read. */
 static void an_older_run_is_alone(void **state)
 {
@@ -587,7 +587,7 @@ static long number(const char *path, const char *text)
 	return out;
 }
 
-/* The versions before know this version of the store, and no digest 2. */
+/* Earlier versions know this version of the store, but no digest 2. */
 static void a_second_digest_raises_no_version(void **state)
 {
 	struct place *at = *state;
@@ -613,7 +613,7 @@ static void a_second_digest_raises_no_version(void **state)
 	assert_int_equal(number(at->db, "PRAGMA user_version"), 5);
 }
 
-/* Where the next attempt can't be had, the one before has not ended. */
+/* Without the folder of the next attempt the previous one has not ended. */
 static int prepare_or_not(void *arg, const char *folder, int attempt,
 			  struct error *err)
 {
@@ -683,7 +683,7 @@ static void a_restart_is_one_step(void **state)
 	assert_int_equal(store_task_list(store, &run, at->mem, &tasks, &err),
 			 0);
 	assert_int_equal(tasks.items[0].exit_code, 0);
-	/* Another run of the job is no attempt of this one. */
+	/* Another run of the job is no attempt of this run. */
 	add_run(store, "job");
 	assert_int_equal(store_run_after(store, &back, at->mem, &back, &err),
 			 1);
@@ -842,7 +842,7 @@ static void a_file_in_the_way_is_named(void **state)
 	assert_fails(ERROR_FAILED, want);
 }
 
-/* Runs `call` in a child, which tells success by exit status 0. */
+/* Runs `call` in a child, which exits with status 0 on success. */
 static int in_child(void (*call)(struct place *at), struct place *at)
 {
 	pid_t pid = fork();
@@ -857,7 +857,8 @@ static int in_child(void (*call)(struct place *at), struct place *at)
 #define SKIPPED 77
 #define check(cond) check_at(cond, #cond, __LINE__)
 
-/* For children, where cmocka's asserts would go on with the parent's tests. */
+/* Checks within children, where cmocka's asserts would go on with the tests of
+ * the parent. */
 static void check_at(bool ok, const char *what, int line)
 {
 	if (ok)
@@ -897,7 +898,7 @@ static void open_denied_db(struct place *at)
 		 at->state);
 	check(!strcmp(err.text, want));
 	check(err.code == ERROR_DENIED);
-	/* What can't be read is no empty store. */
+	/* A store that can't be read is not empty. */
 	store = store_open_to_read(&err);
 	check(!store);
 	check(err.code == ERROR_DENIED);
@@ -922,7 +923,7 @@ static void no_permission_is_said(void **state)
 	assert_int_equal(ret, 0);
 }
 
-/* A mount of its own, seen by this process only. */
+/* Mounts the state directory, for this process only. */
 static void mount_state(struct place *at, const char *options)
 {
 	if (unshare(CLONE_NEWNS) < 0 ||
@@ -1001,7 +1002,7 @@ static void fill_disk(struct place *at)
 	snprintf(want, sizeof(want),
 		 "cannot write '%s': No space left on device", at->db);
 	check(!strcmp(err.text, want));
-	/* It goes on where there is room again. */
+	/* The store goes on when there is space again. */
 	check(store_run_get(store, "job", 0, mem, &back, &err) == 0);
 	check(back.state == RUN_QUEUED);
 	close(fd);
@@ -1023,7 +1024,7 @@ static void a_full_disk_is_said(void **state)
 	assert_int_equal(ret, 0);
 }
 
-/* First used on a disk of `pages`: a store that is whole, or none. */
+/* A store first used on a small disk is complete, or does not exist. */
 static void begin_on_small(struct place *at)
 {
 	struct run_record run = new_run("job");
@@ -1120,7 +1121,7 @@ static void a_lock_is_waited_for(void **state)
 	assert_in_range(time_monotonic_ms() - start, 4000, 15000);
 	sqlite3_close(db);
 
-	/* One that lets go in time is only waited for. */
+	/* A process that lets go in time is only waited for. */
 	assert_int_equal(pipe(pipes), 0);
 	pid = fork();
 	if (pid == 0) {
@@ -1139,7 +1140,7 @@ static void a_lock_is_waited_for(void **state)
 	store_close(store);
 }
 
-/* What each process of the swarm does: from opening to a final state. */
+/* Each process of the swarm goes from opening the store to a final state. */
 static int live(int number)
 {
 	struct task_record task = { .type = "worker", .pid = getpid() };
@@ -1160,7 +1161,7 @@ static int live(int number)
 		if (store_task_put(store, &run, &task, &err) < 0)
 			goto out;
 	}
-	/* Every second one ends. */
+	/* Every second run ends. */
 	run.state = number % 2 ? RUN_SUCCEEDED : RUN_RUNNING;
 	if (store_run_put(store, &run, &err) < 0)
 		goto out;
@@ -1172,7 +1173,8 @@ out:
 	return ret;
 }
 
-/* Even.  Under valgrind fifty take minutes: SWARM=6 says fewer. */
+/* Returns an even number.  Under valgrind fifty processes take minutes: SWARM=6
+ * sets fewer. */
 static int swarm_size(void)
 {
 	const char *text = getenv("SWARM");
@@ -1213,7 +1215,7 @@ static void a_swarm_makes_one_store(void **state)
 	for (i = 0; i < (size_t)swarm; i++) {
 		if (fork() == 0) {
 			close(start[1]);
-			/* All at once: the end of the pipe is the signal. */
+			/* All begin at once, when the pipe is closed. */
 			if (read(start[0], &c, 1) < 0)
 				_exit(2);
 			_exit(live((int)i));
@@ -1244,7 +1246,7 @@ static void a_swarm_makes_one_store(void **state)
 		assert_int_equal(tasks.items[3].lost_bytes, 19);
 	}
 	store_close(store);
-	/* Fifty made a database, and one is left. */
+	/* Fifty processes created databases, and one is left. */
 	assert_int_equal(count_files(at->state), 2);
 }
 
@@ -1346,11 +1348,11 @@ static void threads_make_one_key(void **state)
 	}
 	pthread_barrier_destroy(&start);
 	store_close(store);
-	/* The database, the key and the owner, and nothing beside them. */
+	/* The database, the key and the owner, and no other files. */
 	assert_int_equal(count_files(at->state), 3);
 }
 
-/* Killed at any moment, what was said to be written is there. */
+/* After a kill at any moment, everything reported as written is there. */
 static void a_kill_loses_nothing(void **state)
 {
 	struct place *at = *state;
@@ -1418,7 +1420,7 @@ static void opening_is_quick(void **state)
 		     (double)(to.tv_nsec - from.tv_nsec) / 1e6;
 		best = ms < best ? ms : best;
 	}
-	/* Far above what it takes (a fifth of one), for slow machines. */
+	/* This is far above the usual time (0.2 ms), for slow machines. */
 	assert_true(best < 20);
 	print_message("store_open: %.2f ms of CPU\n", best);
 }

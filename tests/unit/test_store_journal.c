@@ -154,7 +154,7 @@ static void the_latest_counts(void **state)
 	assert_int_equal(list(at).count, 1);
 }
 
-/* Back to before there were restarts and trials. */
+/* Changes the database back to the version before restarts and trials. */
 #define VERSION_3                                                              \
 	"DROP TABLE trial; DROP TABLE task;"                                   \
 	"CREATE TABLE task (id INTEGER PRIMARY KEY, run INTEGER NOT NULL,"     \
@@ -168,7 +168,7 @@ static void the_latest_counts(void **state)
 	"ALTER TABLE run DROP COLUMN preemptions;"                             \
 	"ALTER TABLE run DROP COLUMN not_before_ms;"
 
-/* The journal came with version 2. */
+/* The journal was added in version 2. */
 static void an_older_store_gets_one(void **state)
 {
 	struct place *at = *state;
@@ -200,7 +200,7 @@ static void an_older_store_gets_one(void **state)
 	free(path);
 }
 
-/* A commit that waits for the disk leaves the next ones as they were. */
+/* A commit that waits for the disk does not change later ones. */
 static void only_intents_wait_for_the_disk(void **state)
 {
 	struct place *at = *state;

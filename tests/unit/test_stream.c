@@ -29,7 +29,7 @@ static void objects_come_in_order(void **state)
 	(void)state;
 	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
 	stream_fixture_all_came(&f);
-	/* With as little memory as may be. */
+	/* With as little memory as possible. */
 	f.how.read_ahead = STREAM_READ_AHEAD_MIN;
 	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
 	stream_fixture_all_came(&f);
@@ -77,7 +77,7 @@ static void two_thousand_faults_change_nothing(void **state)
 	assert_true(faults >= 2000);
 }
 
-/* A fault that is none of those that pass, at one request of one object. */
+/* A fault that does not pass, at one request of one object. */
 struct one_fault {
 	enum shard_fault fault;
 	uint64_t object, n;
@@ -90,7 +90,8 @@ static enum shard_fault one_fault(uint64_t object, uint64_t n, void *arg)
 	return object == one->object && n == one->n ? one->fault : FAULT_NONE;
 }
 
-/* What came before the error is right, and no tar file ends there. */
+/* Checks that the data before the error is right, and ends in the middle of a
+ * tar block. */
 static void assert_it_broke(const struct stream_fixture *f, uint64_t object)
 {
 	assert_false(f->wrong);
@@ -252,7 +253,7 @@ static void remove_cache(struct stream_fixture *f, char *folder)
 	stream_fixture_stop(f);
 }
 
-/* Changes a bit in some of what is kept. */
+/* Changes a bit in some cached entries. */
 static void damage_some(const char *folder, size_t nth)
 {
 	DIR *dir = opendir(folder);
@@ -288,18 +289,18 @@ static void what_is_kept_is_not_fetched(void **state)
 	(void)state;
 	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
 	stream_fixture_all_came(&f);
-	/* Its index vouches for all but what is empty. */
+	/* The index vouches for all objects except the empty one. */
 	asked = f.requests;
 	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
 	stream_fixture_all_came(&f);
 	assert_int_equal(f.requests, asked + 1);
-	/* Without an index the server does, once each. */
+	/* Without an index the server vouches for them, once each. */
 	f.with_crc = false;
 	f.how.read_ahead = STREAM_READ_AHEAD_MIN;
 	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
 	stream_fixture_all_came(&f);
 	assert_int_equal(f.requests, asked + 13);
-	/* What nobody can vouch for is fetched each time. */
+	/* Objects that nothing vouches for are fetched each time. */
 	f.server.weak_tag = true;
 	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
 	stream_fixture_all_came(&f);
@@ -328,7 +329,8 @@ static void what_is_damaged_is_fetched_again(void **state)
 				stream_fixture_all_came(&f);
 			}
 		}
-		/* Whoever noticed it has kept it again. */
+		/* The damaged entries were cached again when the damage was
+		 * noticed. */
 		asked = f.requests;
 		assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
 		stream_fixture_all_came(&f);
@@ -347,7 +349,7 @@ static enum shard_fault replace_some(uint64_t object, uint64_t n, void *arg)
 	return object % 3 == 1 && *asked ? FAULT_TAG : FAULT_NONE;
 }
 
-/* The bytes of what has another tag are those of the next object. */
+/* An object that has another tag has the bytes of the next object. */
 static void what_has_changed_is_fetched_again(void **state)
 {
 	uint64_t second = 0;
@@ -370,14 +372,14 @@ static void what_has_changed_is_fetched_again(void **state)
 	remove_cache(&f, folder);
 }
 
-/* But for a stall, which takes long. */
+/* Returns faults that pass, except stalls, which take long. */
 static enum shard_fault passing_soon(uint64_t object, uint64_t n, void *arg)
 {
 	return stream_faults_passing(object, n + 1, arg);
 }
 
-/* Too little room for all, so that it comes from both; entries are damaged
- * meanwhile; and the server is as bad as ever. */
+/* The cache is too small for everything, so objects come from both; entries are
+ * damaged meanwhile; and the server has all its faults. */
 static void faults_and_a_cache_change_nothing(void **state)
 {
 	struct stream_fixture f = { .server = { .size = stream_sizes_small,
@@ -421,7 +423,7 @@ int main(void)
 		cmocka_unit_test(faults_and_a_cache_change_nothing),
 	};
 
-	/* As the program does. */
+	/* The program does the same. */
 	signal(SIGPIPE, SIG_IGN);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,18 +23,18 @@
 
 #define CONSUMERS 4
 
-/* A reader of a fifo, and its objects: `first`, `first` + CONSUMERS and so on,
+/* A reader of a FIFO, and its objects: `first`, `first` + CONSUMERS and so on,
  * each once. */
 struct reader {
 	const char *folder;
 	const struct stream_fixture *f;
 	uint64_t first, next, limit;
-	size_t asked; /* for the next object */
+	size_t asked; /* requests for the next object */
 	char url[64];
 	pthread_t thread;
 	uint64_t whole, rest, total;
 	bool wrong;
-	char last[16]; /* bytes that came after the right ones */
+	char last[16]; /* bytes after the right ones */
 };
 
 static int next_object(void *arg, struct stream_object *out, struct error *err)
@@ -106,7 +106,7 @@ static void *read_fifo(void *arg)
 	return NULL;
 }
 
-/* Readers are there before the fifos are written to, and so are these. */
+/* Starts the readers, which must be there before the FIFOs are written to. */
 static void start_readers(struct reader *readers, const char *folder,
 			  const struct stream_fixture *f)
 {
@@ -220,7 +220,8 @@ static enum shard_fault gone_for_one(uint64_t object, uint64_t n, void *arg)
 	return object == *which ? FAULT_GONE : FAULT_NONE;
 }
 
-/* The error of one is not that of the others, and is heard as no end. */
+/* The error of one consumer does not affect the others, and does not look like
+ * an end. */
 static void who_is_left_hears_it(void **state)
 {
 	uint64_t gone;
@@ -237,7 +238,7 @@ static void who_is_left_hears_it(void **state)
 		struct stream_fifo fifos[CONSUMERS] = { 0 };
 		char *folder = make_folder();
 
-		/* Another one leaves. */
+		/* Another consumer leaves. */
 		readers[2].limit = 100000;
 		stream(&f, readers, fifos, folder);
 		bad = gone % CONSUMERS;
@@ -245,7 +246,8 @@ static void who_is_left_hears_it(void **state)
 		assert_non_null(strstr(fifos[bad].err.text, "is not there"));
 		assert_true(there_is(folder, bad, ".failed"));
 		assert_false(there_is(folder, bad, ".done"));
-		/* All before it, and then what is no tar file. */
+		/* The reader gets all objects before it, and then data that is
+		 * no tar file. */
 		assert_int_equal(readers[bad].whole, gone);
 		assert_true(readers[bad].wrong);
 		assert_string_equal(readers[bad].last, "././@LongLink");
@@ -260,8 +262,8 @@ static void who_is_left_hears_it(void **state)
 	}
 }
 
-/* A tar file of small members, many without contents; where these begin and
- * end goes into `inside`, a byte for each block. */
+/* Makes a tar file of small members, many without contents; `inside` gets a
+ * byte for each block that tells where contents are. */
 static char *make_tar(unsigned *seed, size_t size, char *inside)
 {
 	char *tar = mem_alloc(size), name[64];
@@ -285,7 +287,7 @@ static char *make_tar(unsigned *seed, size_t size, char *inside)
 	return tar;
 }
 
-/* Wherever it breaks, it is not where a header is or should be. */
+/* A stream never breaks where a header is or should be. */
 static void a_tar_file_breaks_within_contents(void **state)
 {
 	const size_t size = 200000 / 512 * 512;
@@ -335,7 +337,7 @@ int main(void)
 		cmocka_unit_test(a_tar_file_breaks_within_contents),
 	};
 
-	/* As the program does. */
+	/* The program does the same. */
 	signal(SIGPIPE, SIG_IGN);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers that have their sizes elsewhere, in pieces of every length. */
+/* Headers whose sizes are in other headers, in pieces of every length. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static char *add_header(char kind, unsigned size)
 	snprintf(at + 124, 12, "%011o", size);
 	memset(at + 148, ' ', 8);
 	at[156] = kind;
-	/* GNU tar's flag for a sparse map that goes on. */
+	/* GNU tar's flag for a sparse map that continues. */
 	if (kind == 'S')
 		at[482] = 1;
 	for (i = 0; i < STREAM_TAR_BLOCK; i++)
@@ -48,7 +48,7 @@ static void add_pax(const char *records)
 	memcpy(bytes + len - STREAM_TAR_BLOCK, records, strlen(records));
 }
 
-/* Two blocks, and no more, are the end. */
+/* Checks that two blocks, and nothing more, are the end. */
 static void assert_end(size_t piece)
 {
 	struct stream_tar tar;
@@ -88,11 +88,11 @@ static void a_pax_header_has_the_size(void **state)
 	add_header('0', 0);
 	add_block(0);
 	add_block(0);
-	/* That was the size of one member. */
+	/* The size was for one member only. */
 	add_header('0', 512);
 	add_block(0);
 	assert_all();
-	/* A long name may stand between them. */
+	/* A long name may be between the two. */
 	add_pax("12 size=512\n");
 	add_header('L', 10);
 	add_block('x');

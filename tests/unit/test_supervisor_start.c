@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a command leaves behind that is killed before its run has begun. */
+/* What a command leaves behind if it is killed before its run has begun. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,8 +63,8 @@ static int die(void *arg, const char *folder, int attempt, struct error *err)
 	_exit(attempt == 1 && lock >= 0 ? 0 : 1);
 }
 
-/* Adds a run in a process of its own, which ends without closing anything:
- * with the run added, or in the middle. */
+/* Adds a run in a child that exits without closing anything: after adding it,
+ * or in the middle. */
 static void add_and_die(bool in_the_middle)
 {
 	struct run_record run = a_run();
@@ -108,7 +108,7 @@ static void the_number_is_used_again(void **state)
 	add_and_die(true);
 	assert_int_equal(supervisor_add(f->store, &run, &lock, &f->err), 0);
 	assert_int_equal(run.attempt, 1);
-	/* While somebody is about to start it, nobody ends it. */
+	/* While another process is about to start the run, nobody ends it. */
 	assert_int_equal(supervisor_check(f->store, &run, &f->err), 0);
 	assert_int_equal(store_run_get(f->store, "a", 0, f->mem, &run, &f->err),
 			 0);
@@ -116,7 +116,7 @@ static void the_number_is_used_again(void **state)
 	close(lock);
 }
 
-/* Somebody has been there: what he did nobody knows. */
+/* Another process began it, and nobody knows what it did. */
 static void one_that_had_begun_has_failed(void **state)
 {
 	struct fixture *f = *state;

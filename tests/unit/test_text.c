@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small forms of text: names, numbers, durations, sizes, times. */
+/* Short forms of text: names, numbers, durations, sizes, times. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -51,7 +51,7 @@ static void scene_done(struct scene *scene)
 	jobs_done(&scene->jobs);
 }
 
-/* "master worker*4 ps*3" */
+/* Shows the tasks as "master worker*4 ps*3". */
 static void describe(const struct topology *all, char *out, size_t size)
 {
 	int counts[TASK_TYPE_COUNT] = { 0 };
@@ -134,8 +134,8 @@ static void set_ports(struct topology *all, int first)
 	topology_set_ports(all, ports);
 }
 
-/* The very variables of a job that printed them on AI Platform, but for the
- * names that Google's tenant project had. */
+/* The variables of a job that printed them on AI Platform, with other names for
+ * Google's tenant project. */
 static void a_tpu_job_sees_what_it_saw_there(void **state)
 {
 	struct error err = { 0 };
@@ -185,7 +185,8 @@ static void a_tpu_job_sees_what_it_saw_there(void **state)
 	assert_string_equal(environment_get(&env, "CLOUD_ML_JOB_ID"),
 			    "tpu_test_3");
 	/* A TPU node has no PJRT: with it PyTorch/XLA would look for a TPU on
-	 * the machine itself.  Where the node is, its API has to say. */
+	 * the machine itself.  The address of the node must come from its
+	 * API. */
 	assert_null(environment_get(&env, "PJRT_DEVICE"));
 	assert_null(environment_get(&env, "XRT_TPU_CONFIG"));
 	environment_done(&env);
@@ -210,7 +211,7 @@ static void ranks_are_of_master_and_workers(void **state)
 				    &err),
 			 0);
 	set_ports(&scene.all, 3000);
-	/* Two of the workers on another host. */
+	/* Two of the workers are on another host. */
 	scene.all.tasks[3].host = scene.all.tasks[4].host = "10.0.0.2";
 	topology_rank(&scene.all);
 	contract_write(&scene.all, 4, &env);
@@ -223,7 +224,7 @@ static void ranks_are_of_master_and_workers(void **state)
 	assert_string_equal(environment_get(&env, "GROUP_RANK"), "1");
 	assert_null(environment_get(&env, "TPU_CONFIG"));
 	environment_done(&env);
-	/* A parameter server is none of them, and in the cluster. */
+	/* A parameter server has no rank, but is in the cluster. */
 	contract_write(&scene.all, 6, &env);
 	assert_null(environment_get(&env, "RANK"));
 	assert_non_null(strstr(environment_get(&env, "TF_CONFIG"),
@@ -235,8 +236,8 @@ static void ranks_are_of_master_and_workers(void **state)
 	scene_done(&scene);
 }
 
-/* What each framework's documents have a process look at, for tasks on so many
- * hosts; "" is a variable that is not there. */
+/* The variables that each framework's documents name, for tasks on several
+ * hosts; "" means that a variable is not set. */
 static void processes_share_their_machines(void **state)
 {
 #define GPUS(n)                                                                \
@@ -267,10 +268,10 @@ static void processes_share_their_machines(void **state)
 		  5, "5 8 1 4 1", "", "1", "\"worker\",\"index\":4" },
 		{ GPUS("4") WORKERS("1", "4"), "1", "master*1 worker*1", 2, 1,
 		  "1 2 0 1 1", "2 4 1", "", "\"worker\",\"index\":0" },
-		/* A rehearsal of both machines on one. */
+		/* Both machines are rehearsed on one. */
 		{ GPUS("4") WORKERS("1", "4"), "4", "master*1 worker*7", 1, 5,
 		  "5 8 5 8 0", "", "", "\"worker\",\"index\":4" },
-		/* Machines that differ. */
+		/* The machines differ. */
 		{ GPUS("2") WORKERS("2", "4"), "device", "master*1 worker*9", 3,
 		  9, "9 10 3 4 2", "", "", "\"worker\",\"index\":8" },
 		/* Parameter servers and evaluators have one process, and no
@@ -320,7 +321,7 @@ static void processes_share_their_machines(void **state)
 		all = &scene.all;
 		describe(all, text, sizeof(text));
 		assert_string_equal(text, rows[i].tasks);
-		/* As a run's specification keeps it. */
+		/* The topology passes through a run's specification. */
 		set_ports(all, 3000);
 		kept = topology_json(all);
 		assert_int_equal(
@@ -366,7 +367,7 @@ static void processes_share_their_machines(void **state)
 	}
 }
 
-/* torch_xla/_internal/tpu.py: a process for each chip. */
+/* torch_xla/_internal/tpu.py starts a process for each chip. */
 static void a_process_for_each_chip(void **state)
 {
 	static const char *const hosts[] = { "a", "b" };
@@ -466,7 +467,8 @@ static void slices_are_told_of_each_other(void **state)
 	scene_done(&scene);
 }
 
-/* pytorch/xla r1.13, torch_xla/distributed/xla_dist.py, _env_vars_cmd(). */
+/* The variables of pytorch/xla r1.13, torch_xla/distributed/xla_dist.py,
+ * _env_vars_cmd(). */
 static void tpu_vms_with_xrt_hear_what_xla_dist_told(void **state)
 {
 	static const char *const hosts[] = { "a", "b" };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests how readers refuse surroundings that make no sense.  Valid surroundings
- * are in test_contracts.c. */
+/* Readers refuse surroundings that are invalid.  Valid surroundings are in
+ * test_contracts.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,8 @@
 
 #define MAX_ENV 16
 
-/* A reader goes with its provider: is there one of what `env` starts with? */
+/* Whether the reader for the first variable of `env` is built in; it belongs to
+ * its provider. */
 static bool can_read(const char *env)
 {
 	static const struct {
@@ -40,7 +41,7 @@ static bool can_read(const char *env)
 	return provider_find(rows[i].provider) != NULL;
 }
 
-/* Reads `text`, variables in a row with "|" between them. */
+/* Reads `text`, a list of variables separated by "|". */
 static int read_text(const char *text, const char *host, struct arena *mem,
 		     struct topology *out, size_t *self, struct error *err)
 {
@@ -64,8 +65,8 @@ static int read_text(const char *text, const char *host, struct arena *mem,
 	return reader ? reader->read(&at, mem, out, self, err) : -1;
 }
 
-/* Vertex AI sets TF_CONFIG too, and a container of Slurm may run in a pod:
- * the order of the registry, which people see, must not decide. */
+/* Vertex AI also sets TF_CONFIG, and a container of Slurm may run in a pod: the
+ * order of the registry, which is for users, must not decide. */
 static void the_surest_reader_is_asked_first(void **state)
 {
 	static const char *const order[] = { "vertex-ai", "ai-platform",
@@ -94,7 +95,7 @@ static void the_surest_reader_is_asked_first(void **state)
 	if (provider_find("local"))
 		assert_ptr_equal(topology_reader_detect(&all, &nowhere, &err),
 				 provider_find("local")->reader);
-	/* Where no provider runs tasks on this machine. */
+	/* No provider runs tasks on this machine. */
 	assert_null(topology_reader_detect(&none, &nowhere, &err));
 	assert_int_equal(err.code, ERROR_INVALID);
 	assert_string_equal(err.text, "this is no place that is known");
@@ -206,7 +207,7 @@ static void cyclic_tasks_take_turns(void **state)
 	arena_free(mem);
 }
 
-/* A TPU as the tests want it: what each look sees. */
+/* A TPU with the state that each look sees. */
 struct stage {
 	const struct tpu_view *views;
 	size_t looks, count;

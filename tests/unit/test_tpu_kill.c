@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `kill -9` of whoever makes and deletes the TPUs of a run, after each of its
- * requests: who takes it up again ends as if nothing had happened.  The
- * requests are enumerated: each child dies at the next one, until one does not.
- * And TPUs that die themselves.
+ * `kill -9` of the process that creates and deletes the TPUs of a run, after
+ * each of its requests: another process takes over and ends as if nothing had
+ * happened.  The requests are enumerated: each child dies at the next one,
+ * until one does not.  TPUs that are lost by themselves are tested, too.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,9 +43,9 @@ enum role {
 
 struct fixture {
 	struct stand_in server;
-	const char *kept; /* what the runs need, see allocation_text() */
-	size_t all;       /* how many things those are */
-	const char *zone; /* where they are made */
+	const char *kept; /* as in allocation_text() */
+	size_t all;       /* number of resources in it */
+	const char *zone; /* where they are created */
 	struct arena *mem;
 };
 
@@ -89,7 +89,7 @@ static size_t made(const struct fixture *f)
 	return count;
 }
 
-/* But for templates, which are nowhere. */
+/* Whether everything except templates, which are global, is in the zone. */
 static bool is_made_in(const struct fixture *f, const char *zone)
 {
 	json_t *list = stand_in_ask(&f->server, "made"), *one;
@@ -106,7 +106,7 @@ static bool is_made_in(const struct fixture *f, const char *zone)
 	return out;
 }
 
-/* What the run of a job needs, as its supervisor is given it. */
+/* Makes the resources of a job's run in the form that its supervisor gets. */
 static void plan_for(struct fixture *f, const struct provider *provider,
 		     const char *zones, const char *more)
 {
@@ -162,7 +162,7 @@ static void on_progress(void *arg, const char *text)
 	(void)text;
 }
 
-/* What a supervisor does before an attempt, and after the last. */
+/* Acts like a supervisor before an attempt and after the last. */
 static int supervise(const struct fixture *f, enum role role, struct error *err)
 {
 	struct store *store = store_open(err);
@@ -198,7 +198,7 @@ static int supervise(const struct fixture *f, enum role role, struct error *err)
 	return ret;
 }
 
-/* Returns whether it ended by itself, and well. */
+/* Returns whether the child ended by itself, with success. */
 static bool run_child(const struct fixture *f, enum role role)
 {
 	struct error err = { 0 };
@@ -241,10 +241,10 @@ static void is_settled(const struct fixture *f, int nth)
 	arena_free(mem);
 }
 
-/* Both who goes on with the run and who only ends it find what there is.  Time
- * is scarce: `make test` takes every second request, and ends the run there
- * after every third of them.  Returns how many requests there are, or `last`.
- */
+/* A process that goes on with the run, and one that only ends it, both find
+ * what there is.  To save time `make test` takes every second request, and ends
+ * the run there after every third of them.  Returns how many requests there
+ * are, or `last`. */
 static int any_request_can_be_the_last(struct fixture *f, const char *path,
 				       int first, int last)
 {
@@ -282,8 +282,8 @@ static void in_one_zone(struct fixture *f, const struct provider *provider,
 						INT_MAX) > at_least);
 }
 
-/* The first has none left, which its operation tells: who goes on after that
- * was killed only sees the TPU disappear. */
+/* The first zone has no capacity, as its operation reports: a process that
+ * takes over after a kill only sees the TPU disappear. */
 static void in_the_second_zone(struct fixture *f,
 			       const struct provider *provider)
 {
@@ -294,7 +294,7 @@ static void in_the_second_zone(struct fixture *f,
 		      "'compute': {'starting': 0}}");
 	plan_for(f, provider, "us-central1-a", "");
 	f->zone = "us-central1-a";
-	/* From where it is asked for to where it is made there. */
+	/* From the request in the first zone to the creation in the second. */
 	any_request_can_be_the_last(f, "^/tpu/", 5, 9);
 }
 
@@ -318,7 +318,7 @@ static void of_images_of_vms(void **state)
 	}
 }
 
-/* Has what is not there made, all of it in the zone. */
+/* Creates what does not exist, and checks that all is in the zone. */
 static void ensure(struct allocation *all, const struct fixture *f)
 {
 	json_t *outputs;
@@ -334,7 +334,7 @@ static void ensure(struct allocation *all, const struct fixture *f)
 	json_decref(outputs);
 }
 
-/* Where the TPU goes, its VMs go. */
+/* The VMs move together with the TPU. */
 static void a_lost_tpu_may_come_back_in_another_zone(void **state)
 {
 	struct fixture *f = *state;

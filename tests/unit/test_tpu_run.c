@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What runs on TPUs have in common, whatever API made these: what their plans
- * refuse, and what they say. */
+/* What runs on TPUs have in common, whichever API creates these: what their
+ * plans refuse, and their notes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 static const struct provider *const makers[] = { &provider_tpu_node,
 						 &provider_tpu_vm };
 
-/* What is wanted of a job with `more` in its file; returns new. */
+/* Returns the desired resources of a job with `more` in its file; new. */
 static struct resources *wanted(const struct provider *provider,
 				const char *more, struct jobs *jobs)
 {
@@ -128,7 +128,7 @@ static void nodes_and_their_vms_are_as_the_file_says(void **state)
 {
 	static const struct {
 		const char *block, *kind;
-		const char *says; /* of the body, as JSON without spaces */
+		const char *says; /* in the body, as JSON without spaces */
 	} cases[] = {
 		{ "reserved: true", "tpu-node",
 		  "\"schedulingConfig\":{\"reserved\":true}" },
@@ -143,7 +143,7 @@ static void nodes_and_their_vms_are_as_the_file_says(void **state)
 		  "\"autoDelete\":false}" },
 		{ "metadata: {k: v}", "instance-template",
 		  "{\"key\":\"k\",\"value\":\"v\"}" },
-		/* Each runs beside jobrun's own. */
+		/* The user's script runs besides jobrun's own. */
 		{ "metadata: {startup-script: 'apt-get update'}",
 		  "instance-template", "apt-get update\\nEND_OF" },
 	};
@@ -192,8 +192,8 @@ static void an_image_is_made_before_the_template_that_uses_it(void **state)
 {
 	static const struct {
 		const char *from;    /* the block's fields */
-		const char *kind;    /* NULL: none is made */
-		const char *says;    /* of the request, as JSON */
+		const char *kind;    /* NULL: not created */
+		const char *says;    /* in the request, as JSON */
 		const char *missing; /* or NULL */
 		const char *note;
 	} cases[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TPU VMs without their VMs: what is asked for, and what becomes of it. */
+/* TPU VMs, without the VMs: the requests, and the handling of answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,14 +26,14 @@
 #include "tests/support/known.h"
 #include "tests/support/stand_in.h"
 
-/* A job, and what it wants. */
+/* A job and its desired resources. */
 struct scene {
 	struct jobs jobs;
 	struct resources *all;
 	struct resource *node, *run;
 };
 
-/* With so many things missing for the job to run. */
+/* Makes a job that lacks this many things to run. */
 static void scene_init_without(struct scene *scene, const char *type, int count,
 			       const char *block, size_t missing)
 {
@@ -88,7 +88,7 @@ static void scene_done(struct scene *scene)
 
 static void names_are_valid_and_differ(void **state)
 {
-	/* Up to where a digest is added. */
+	/* Names up to the length where a digest is added. */
 	static const struct {
 		const char *job, *name;
 		bool digest;
@@ -214,7 +214,7 @@ static void a_queue_is_asked_for_when_the_file_says_so(void **state)
 	scene_done(&scene);
 }
 
-/* A shell can read both parts. */
+/* A shell can parse both parts. */
 static void the_startup_script_is_a_script(void **state)
 {
 	char path[] = "/tmp/test_tpu_vm.XXXXXX";
@@ -296,7 +296,7 @@ static void tell(const struct fixture *f, const char *state)
 	free(text);
 }
 
-/* As the executor does it, but with no pauses between the tries. */
+/* Repeats a call like the executor, but without pauses. */
 static int persist(struct fixture *f,
 		   int (*call)(void *ctx, const struct resource *it,
 			       struct error *err),
@@ -313,7 +313,7 @@ static int persist(struct fixture *f,
 	return ret;
 }
 
-/* Until it is usable, or lost. */
+/* Waits until the node is usable or lost. */
 static int wait_for(struct fixture *f, const struct resource *it,
 		    struct error *err)
 {
@@ -357,16 +357,16 @@ static void forget(struct resource *found)
 static void what_becomes_of_a_node(void **state)
 {
 	static const struct {
-		const char *told, *block, *why; /* NULL: it is usable */
+		const char *told, *block, *why; /* NULL: it becomes usable */
 		const char *zone;
 	} cases[] = {
 		{ "{'*': {" READY "}}", "", NULL, "europe-west4-a" },
 		{ "{'*': {" READY ", 'operation_looks': 3}}", "", NULL,
 		  "europe-west4-a" },
-		/* The operation is not to be found any more. */
+		/* The operation can't be found any more. */
 		{ "{'*': {" READY ", 'lose': true}}", "", NULL,
 		  "europe-west4-a" },
-		/* The first zone has none, the second has. */
+		/* The first zone has no capacity, the second has. */
 		{ "{'*': {" READY "}, 'europe-west4-a': {'create': {'code': 8,"
 		  " 'message': 'There is no more capacity'}}}",
 		  "zones: [us-central1-a]", NULL, "us-central1-a" },
@@ -376,7 +376,7 @@ static void what_becomes_of_a_node(void **state)
 		  "none of 2 zones has any, last us-central1-a: There is no "
 		  "more capacity",
 		  NULL },
-		/* It has some again, a round later. */
+		/* The zone has capacity again in the next round. */
 		{ "{'*': {" READY ", 'create_times': 1, 'create': {'code': 8, "
 		  "'message': 'There is no more capacity'}}}",
 		  "waitForCapacity: 60s", NULL, "europe-west4-a" },
@@ -426,7 +426,8 @@ static void what_becomes_of_a_node(void **state)
 			assert_string_equal(
 				json_get_text(found.outputs, "zone", ""),
 				cases[i].zone);
-			/* As the file has it, or one would be lost. */
+			/* The zone is that of the file; another one would look
+			 * like a change. */
 			assert_string_equal(
 				json_get_text(scene.node->properties, "zone",
 					      ""),
@@ -444,8 +445,8 @@ static void what_becomes_of_a_node(void **state)
 	}
 }
 
-/* Each request in turn is not answered, or refused once: it is made once, and
- * nothing is left. */
+/* Each request in turn is lost or refused once: the node is created once, and
+ * nothing is left behind. */
 static void trouble_with_any_request_does_no_harm(void **state)
 {
 	/* The client repeats these by itself, so a few are enough. */
@@ -500,7 +501,7 @@ static void what_is_lost_is_seen_and_made_anew(void **state)
 	scene_init(&scene, "TPU_V3", 32, "");
 	assert_int_equal(persist(f, kind_tpu_vm.create, scene.node, &err), 0);
 	assert_int_equal(wait_for(f, scene.node, &err), 0);
-	/* Made once, it is adopted. */
+	/* A node that exists is adopted. */
 	assert_int_equal(persist(f, kind_tpu_vm.create, scene.node, &err), 0);
 	look(f, scene.node, &found);
 	assert_true(found.exists);
@@ -525,8 +526,8 @@ static void what_is_lost_is_seen_and_made_anew(void **state)
 	scene_done(&scene);
 }
 
-/* What another machine made is found, with its job's own name; who looks
- * after it moves its expiry. */
+/* A node that another machine created is found, with its job's own name;
+ * renewing it moves its expiry. */
 static void nodes_are_found_by_their_labels(void **state)
 {
 	struct fixture *f = *state;
@@ -557,7 +558,7 @@ static void nodes_are_found_by_their_labels(void **state)
 			 0);
 	assert_true(all.items[0].labels.expire_time_ms > before + 400000);
 	assert_string_equal(all.items[0].labels.job_id, "Pod_1");
-	/* With nothing but that it can be deleted. */
+	/* Only what is needed for deleting it is known. */
 	{
 		const struct resource stray = { .kind = &kind_tpu_vm,
 						.name = all.items[0].name,
@@ -571,7 +572,8 @@ static void nodes_are_found_by_their_labels(void **state)
 	scene_done(&scene);
 }
 
-/* Two, of one queued resource: lost when one is, found and deleted as one. */
+/* Two slices of one queued resource are lost if one of them is, and are found
+ * and deleted together. */
 static void slices_are_one_thing(void **state)
 {
 	struct fixture *f = *state;
@@ -591,7 +593,7 @@ static void slices_are_one_thing(void **state)
 		8);
 	assert_int_equal(json_get_int(found.properties, "slices", 0), 2);
 	forget(&found);
-	/* It is time at once. */
+	/* The lease is to be renewed at once. */
 	json_put_text(scene.node->properties, "lease", "1s");
 	assert_int_equal(kind_tpu_vm.renew(f->ctx, scene.node, &err), 0);
 	told = mem_printf("/tpu/v2/projects/p-1/locations/europe-west4-a/"
@@ -675,8 +677,8 @@ static void switch_deletes(struct fixture *f, char *script,
 			  f->server.base, scene.node->name, f->server.base,
 			  scene.node->name);
 	stand_in_tell(&f->server, "state", told);
-	/* No answer is not the answer that there is no lease; and the request
-	 * to delete it has to be heard. */
+	/* A failed answer does not mean that there is no lease, and a failed
+	 * request to delete the node is repeated. */
 	stand_in_tell(&f->server, "faults",
 		      "[{'do': 'status', 'method': 'GET', 'path': "
 		      "'europe-west4-a/nodes/', 'count': 3, 'status': 503}, "

@@ -49,8 +49,8 @@ static int tear_down(void **state)
 	return ret;
 }
 
-/* Makes a file, or a folder if the name ends in a slash; and the folders
- * above. */
+/* Makes a file, or a folder if the name ends in a slash, and the folders above
+ * it. */
 static void put(struct place *at, const char *name, const char *text)
 {
 	char *path = path_join(at->folder, name);
@@ -74,7 +74,7 @@ static struct tree read_it(struct place *at)
 	return tree;
 }
 
-/* The paths in a tree, one a line. */
+/* Returns the paths in a tree, one per line. */
 static char *list(struct place *at)
 {
 	struct tree tree = read_it(at);
@@ -99,7 +99,7 @@ static void make_sample(struct place *at)
 	assert_int_equal(chmod(path, 0755), 0);
 	snprintf(path, sizeof(path), "%s/link", at->folder);
 	assert_int_equal(symlink("pkg/nowhere", path), 0);
-	/* None of these counts. */
+	/* None of these files counts. */
 	put(at, "pkg/.git/HEAD", "ref: refs/heads/main\n");
 	put(at, "pkg/__pycache__/a.cpython-312.pyc", "junk");
 	put(at, "old.pyc", "junk");
@@ -131,13 +131,13 @@ static void entries_are_sorted_and_whole(void **state)
 	assert_false(tree.entries[5].executable);
 	assert_int_equal(tree.entries[5].size_bytes, 15);
 	assert_null(tree.entries[5].target);
-	/* sha256sum */
+	/* The digest by sha256sum. */
 	assert_string_equal(tree.entries[5].digest.hex,
 			    "03e693d9f2f687e0f40e36a8df7fcb4d"
 			    "1c22974012b7c2a55c000eb30f305824");
 	assert_int_equal(tree.files, 4);
 	assert_int_equal(tree.bytes, 15 + 10 + 1);
-	/* The same for ever: another one would run every job again. */
+	/* This must never change: another digest would run every job again. */
 	assert_string_equal(tree.digest.hex,
 			    "bb6b3dea1ffaf65940005e443a2e27bb"
 			    "772471ce13563d15a0ddc1e727459b9c");
@@ -165,7 +165,7 @@ static void only_what_counts_changes_the_digest(void **state)
 		{ "rmdir pkg/data/empty", true },
 		{ "rmdir pkg/data/empty; >pkg/data/empty", true },
 		{ "mkdir more", true },
-		{ "mkdir more; >more/.git", true }, /* empty, as it counts */
+		{ "mkdir more; >more/.git", true }, /* counts as empty */
 		{ ">new", true },
 		{ "rm old.pyc", false },
 		{ "rm pkg-2", true },
@@ -291,7 +291,7 @@ static void patterns_match(void **state)
 	assert_false(is_out(patterns_of(at, "a/", &err), "a", false));
 }
 
-/* Many "**" on a long path are no puzzle. */
+/* Many "**" on a long path are matched quickly. */
 static void patterns_are_quick(void **state)
 {
 	struct place *at = *state;
@@ -415,7 +415,7 @@ static void a_link_to_the_folder_is_followed(void **state)
 	assert_int_equal(tree_read(path, NULL, at->mem, &linked, &err), 0);
 	assert_string_equal(direct.digest.hex, linked.digest.hex);
 	assert_int_equal(linked.files, 2);
-	/* But not one below. */
+	/* A link below the source is not followed. */
 	assert_int_equal(read_it(at).count, 3);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What trials try, and what they report. */
+/* The values that trials try, and their reports. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static struct hyperparameter_spec spec_of(struct parameter_spec *params,
 	};
 }
 
-/* "a,b;a,c;" */
+/* Returns the values of all trials as "a,b;a,c;". */
 static char *list(const struct hyperparameter_spec *spec, const char *seed,
 		  bool *grid)
 {
@@ -72,12 +72,12 @@ static void a_grid_has_every_point(void **state)
 	assert_string_equal(text, "-1,red;-1,green;0,red;0,green;1,red;"
 				  "1,green;");
 	free(text);
-	/* Fewer trials are spread over it. */
+	/* Fewer trials are spread over the grid. */
 	spec.max_trials = 3;
 	text = list(&spec, "job", NULL);
 	assert_string_equal(text, "-1,red;0,red;1,red;");
 	free(text);
-	/* Left to us, it is a grid if that is tried in full. */
+	/* Without an algorithm a grid is used if all of it is tried. */
 	spec.algorithm = ALGORITHM_UNSPECIFIED;
 	free(list(&spec, "job", &grid));
 	assert_false(grid);
@@ -124,7 +124,7 @@ static void no_point_is_tried_twice(void **state)
 	char *text = list(&spec, "x", NULL);
 
 	(void)state;
-	/* And there are no more of them than points. */
+	/* There are no more trials than points. */
 	assert_int_equal(strlen(text), strlen("red;green;blue;"));
 	assert_non_null(strstr(text, "red;"));
 	assert_non_null(strstr(text, "green;"));
@@ -132,7 +132,7 @@ static void no_point_is_tried_twice(void **state)
 	free(text);
 }
 
-/* The share of values below `at`, of many that were drawn. */
+/* Returns the share of values below `at` among many random ones. */
 static double share_below(struct parameter_spec param, double at, double *least,
 			  double *greatest)
 {
@@ -163,7 +163,7 @@ static void scales_are_kept_to(void **state)
 	static const struct {
 		enum parameter_type type;
 		enum scale_type scale;
-		double at; /* half of the values are below it */
+		double at; /* the median of the values */
 	} cases[] = {
 		{ PARAMETER_DOUBLE, SCALE_NONE, 50000.5 },
 		{ PARAMETER_DOUBLE, SCALE_LINEAR, 50000.5 },
@@ -275,9 +275,9 @@ static void the_worse_half_is_hopeless(void **state)
 	trial_series_add(&self, 2.5, 2);
 	assert_true(trial_is_hopeless(GOAL_MAXIMIZE, &self, done, 3));
 	assert_false(trial_is_hopeless(GOAL_MINIMIZE, &self, done, 3));
-	/* Too few to say so. */
+	/* Too few trials to decide. */
 	assert_false(trial_is_hopeless(GOAL_MAXIMIZE, &self, done, 2));
-	/* Its best counts, not its last. */
+	/* The best value counts, not the last. */
 	trial_series_add(&self, 9, 3);
 	trial_series_add(&self, 0, 4);
 	assert_false(trial_is_hopeless(GOAL_MAXIMIZE, &self, done, 3));
@@ -285,7 +285,7 @@ static void the_worse_half_is_hopeless(void **state)
 	trial_series_add(&self, 3.5, 2);
 	assert_true(trial_is_hopeless(GOAL_MINIMIZE, &self, done, 3));
 	trial_series_done(&self);
-	/* None of them was so early. */
+	/* No other trial has a value that early. */
 	trial_series_add(&self, -100, 0);
 	assert_false(trial_is_hopeless(GOAL_MAXIMIZE, &self, done, 3));
 	trial_series_done(&self);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every row of the catalogue, and a name that is in none: checked, planned and
+/* Every entry of the catalogue, and an unknown name: checked, planned and
  * rendered for each provider where it exists. */
 #include <math.h>
 #include <setjmp.h>
@@ -21,7 +21,7 @@
 
 struct outcome {
 	size_t errors, warnings;
-	size_t needed; /* "needed: " of render */
+	size_t needed; /* "needed: " in the output of render */
 	char first[512];
 	struct buf text;
 };
@@ -35,7 +35,8 @@ static void tell(void *arg, bool needed, const char *path, const char *why)
 			 path ? path : "", why);
 }
 
-/* The provider's body, or without one the properties of what it desires. */
+/* Returns the provider's body, or else the properties of the desired
+ * resources. */
 static int request(const struct provider *provider, struct job *job,
 		   const struct catalogue *all, struct outcome *out,
 		   struct error *err)
@@ -100,7 +101,8 @@ static void run(const char *provider, const char *input, struct outcome *out)
 	jobs_done(&jobs);
 }
 
-/* It stands in the request, without an error and with nothing needed. */
+/* Checks that the name is in the request, without an error, and that nothing is
+ * needed. */
 static void expect(const char *provider, const char *input, const char *name)
 {
 	struct outcome out;
@@ -153,8 +155,8 @@ static void every_machine_type_is_rendered(void **state)
 		}
 }
 
-/* As many as some machine can have, or one where no machine of Google's has
- * it: there it is for clusters only. */
+/* The count is one that some machine can have, or one if no machine of Google's
+ * has this accelerator, which is then for clusters only. */
 static void every_accelerator_is_rendered(void **state)
 {
 	struct error err;
@@ -215,7 +217,8 @@ static void every_slice_is_rendered(void **state)
 		}
 }
 
-/* Newer than the catalogue: a warning, and the request has it as it is. */
+/* A name newer than the catalogue gives a warning, and goes into the request
+ * unchanged. */
 static void unknown_names_are_passed_on(void **state)
 {
 	static const struct {

@@ -5,10 +5,10 @@
 
 #include "core/provider/provider.h"
 
-/* Up to NULL; the first is that of jobs that name none. */
+/* NULL-terminated; the first is the default. */
 extern const struct provider *const providers[];
 
-/* By its name, or NULL. */
+/* The provider of that name, or NULL. */
 const struct provider *provider_find(const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The agent: what jobrun puts on another machine to run its tasks there.
- * One static program of its own, with nothing that a machine may lack.
+ * The agent, which jobrun installs on another machine to run its tasks there:
+ * one static program without dependencies on the machine.
  *
  *	sshd ── sh ── jobrun-host connect	for as long as ssh lasts
  *	                    ┊ (the channel, by SCM_RIGHTS)
@@ -9,18 +9,18 @@
  *	                ├── setup               session of its own; outlives
  *	                ├── task, task …        any connection
  *
- * `connect` (connect.c) finds the daemon of a run, or starts it, and hands it
- * the two ends of the ssh channel: bytes are not copied twice.  A later
- * client takes the place of an earlier one.  The daemon (agent.c) does what
- * core/ssh/protocol.h says, and keeps in the run's folder
+ * `connect` (connect.c) finds the daemon of a run, or starts it, and passes it
+ * the two ends of the ssh channel, so that bytes are not copied twice.  A later
+ * client replaces an earlier one.  The daemon (agent.c) implements
+ * core/ssh/protocol.h, and stores in the run's folder
  *
  *	~/.local/state/jobrun/hosts/JOB.STORE.INDEX/	or DIRECTORY/hosts/…
  *	  nonce		which run this is
  *	  owner		who drives it, its digest, and since when
- *	  heard		as old as the last word of that one
+ *	  heard		its time is when the owner was last heard
  *	  socket	where `connect` finds the daemon
- *	  spool		all that it reports: see protocol.h
- *	  source/ …	what was shipped
+ *	  spool		all reports: see protocol.h
+ *	  source/ …	the shipped files
  *	  output/	JOBRUN_RUN_DIR of the tasks
  *
  * Secrets are in the daemon's memory and in the tasks' environment only.
@@ -37,12 +37,13 @@
 #include "core/process/task.h"
 #include "core/ssh/protocol.h"
 
-/* How long the daemon stays with nobody to talk to and nothing to run. */
+/* How long the daemon stays without a client and with nothing to run. */
 #define AGENT_IDLE_MS 120000
-/* The same before anything was asked of it. */
+/* The same before the first request. */
 #define AGENT_NEW_MS 3000
 
-/* In the run's folder: its time is when the owner was heard last. */
+/* In the run's folder: its modification time is when the owner was last
+ * heard. */
 #define AGENT_HEARD "heard"
 
 struct agent;
@@ -50,32 +51,32 @@ struct channel;
 struct spool;
 
 /* `jobrun-host connect [DIRECTORY]`, with the ssh channel as standard input and
- * output; what it keeps is below the directory, or in the user's home (NULL).
+ * output; stores its files below the directory, or in the user's home (NULL).
  * Returns the exit status. */
 int connect_main(const char *directory);
 
-/* The daemon of the run in `folder`, which it changes to; `listener` is the
- * socket there.  Returns its exit status. */
+/* The daemon of the run in `folder`, which becomes its working directory;
+ * `listener` is the socket there.  Returns its exit status. */
 int agent_main(const char *directory, const char *folder, int listener);
 
 /* ---- the run: agent.c ---- */
 
 enum agent_state {
 	AGENT_NEW,
-	AGENT_SHIPPING,  /* an archive is awaited */
-	AGENT_PREPARING, /* it is unpacked, setup runs */
+	AGENT_SHIPPING,  /* waits for an archive */
+	AGENT_PREPARING, /* unpacked, setup runs */
 	AGENT_READY,
 	AGENT_STARTED,
-	AGENT_ENDING, /* waits for processes to be gone */
+	AGENT_ENDING, /* waits for processes to end */
 	AGENT_ENDED,
 };
 
 /* A process with its output: setup, or a task. */
 struct child {
 	struct agent *agent;
-	uint32_t ordinal; /* of the task, or of the one whose setup it is */
+	uint32_t ordinal; /* of the task, or for setup the task with its log */
 	struct task task;
-	/* Bytes that are not in the spool, nor said to be lost. */
+	/* Lost bytes that are not yet recorded as lost in the spool. */
 	uint64_t lost[TASK_STREAMS];
 	char **after; /* argv, or NULL */
 };
@@ -86,50 +87,50 @@ struct agent {
 	struct task_parent parent;
 	struct loop *loop; /* the parent's */
 	char *folder;      /* of the run, absolute */
-	char *cache;       /* of what was shipped, for later runs */
+	char *cache;       /* for shipped files, which later runs reuse */
 	enum agent_state state;
 	uint32_t round; /* of the last start */
 	struct spool *spool;
-	struct channel *channel; /* NULL: nobody is there */
+	struct channel *channel; /* NULL: no client */
 	int listener;
-	int64_t heard_ms;   /* by the monotonic clock */
+	int64_t heard_ms;   /* monotonic */
 	int64_t touched_ms; /* AGENT_HEARD, likewise */
 	long lease_s;       /* 0: not started */
 	struct loop_event *watch_timer;
 	struct loop_event *kill_timer;
 	struct loop_event *limit_timer;
-	struct rlimit no_files; /* what tasks get; ours is raised */
+	struct rlimit no_files; /* the limits for tasks; ours is raised */
 
-	struct prepare *prepare; /* NULL: not asked yet */
+	struct prepare *prepare; /* NULL: no request yet */
 	struct child setup;
 	struct child *tasks;
 	size_t task_count;
 	size_t alive;
-	char why[200]; /* it ended the tasks by itself */
-	bool evicted;  /* another run waits for our end */
+	char why[200]; /* why it ended the tasks by itself */
+	bool evicted;  /* another run waits for this one's end */
 };
 
 /* Puts an event into the spool. */
 void agent_report(struct agent *agent, enum frame_type type, uint32_t task,
 		  int64_t value, const char *text);
-/* Where ssh reached this host, and its peers do, too: "CLIENT PORT SERVER
- * PORT" is what sshd says of it; "" if it does not. */
+/* The address at which ssh, and so its peers, reach this host: from "CLIENT
+ * PORT SERVER PORT", which sshd sets; "" if it does not. */
 void agent_address(char *out, size_t size);
-/* To the client, if there is one. */
+/* Sends to the client, if there is one. */
 void agent_send(struct agent *agent, struct wire_out *out);
-/* One frame of the client; -1 if it makes no sense, and the channel is to
+/* Handles one frame from the client; -1 if it is invalid, and the channel must
  * be closed. */
 int agent_receive(struct agent *agent, const struct frame *frame);
 void agent_channel_lost(struct agent *agent);
 void agent_heard(struct agent *agent);
-/* Ends all that runs: SIGTERM, and SIGKILL after the grace. */
+/* Ends all processes: SIGTERM, and SIGKILL after the grace period. */
 void agent_end(struct agent *agent, long grace_ms);
-/* Nothing is to be run any more, or ever was: once the processes are gone,
- * says so. */
+/* If nothing is to be run any more, or ever was, reports that once the
+ * processes are gone. */
 void agent_end_if_done(struct agent *agent);
-/* The timer of the longest time that tasks may run. */
+/* The timer for the tasks' longest running time. */
 void agent_out_of_time(void *arg, uint32_t events);
-/* How long it may hear nothing has changed. */
+/* To be called when the time it may hear nothing has changed. */
 void agent_rearm_watch(struct agent *agent);
 
 /* ---- the start: start.c ---- */
@@ -139,19 +140,20 @@ void agent_forget_tasks(struct agent *agent);
 
 /* ---- what is there as it starts: take_up.c ---- */
 
-/* The run of an earlier daemon, which was killed, or whose host went down. */
+/* Resumes the run of an earlier daemon that was killed, or whose host went
+ * down. */
 void agent_take_up(struct agent *agent);
-/* Removes what was shipped, and agents, that nobody has used for long. */
+/* Removes shipped files and agents that were not used for long. */
 void agent_tidy_cache(const struct agent *agent);
 
 /* ---- processes: child.c ---- */
 
-/* Zeroed but for its ordinal; it must stay where it is. */
+/* Zeroed except for its ordinal; its address must not change. */
 void child_init(struct child *child, struct agent *agent, bool is_setup);
 /* Starts argv with exactly the given environment (and what sshd gave us). */
 int child_start(struct child *child, char *const *argv, char *const *env,
 		const char *directory, struct error *err);
-/* Reads what is left in its pipes, if nobody can write any more. */
+/* Reads the rest from its pipes when nobody can write any more. */
 void child_drain(struct child *child);
 
 /* ---- before the start: prepare.c ---- */
@@ -161,7 +163,7 @@ int prepare_ship(struct agent *agent, const struct frame *frame,
 		 struct error *err);
 void prepare_setup_ended(struct agent *agent, int status);
 pid_t prepare_pid(const struct agent *agent);
-/* What is shipped in part is forgotten. */
+/* Discards an archive that has arrived in part. */
 void prepare_interrupted(struct agent *agent);
 void prepare_close_ports(struct agent *agent);
 void prepare_free(struct prepare *prepare);
@@ -177,32 +179,32 @@ int fetch_begin(struct agent *agent, struct wire_in *in, struct error *err);
 
 /* ---- what it reports: spool.c ---- */
 
-/* Opens or makes it, and `path`.start beside it.  What a killed daemon has
- * written in part is cut off. */
+/* Opens or creates it, and `path`.start beside it.  Cuts off a partial frame
+ * that a killed daemon has written. */
 struct spool *spool_open(const char *path, struct error *err);
 void spool_close(struct spool *spool);
-/* Adds whole frames; false if the disk does not take them.  There is some room
- * put by for them, which output does not get. */
+/* Adds whole frames; false if the disk is full.  Some space is reserved for
+ * them, which output can't use. */
 bool spool_add(struct spool *spool, const void *data, size_t len);
-/* Whether output has room. */
+/* Whether there is space for output. */
 bool spool_has_room(struct spool *spool);
-/* A client has had all up to here, where a frame ends: if that is worth it, its
- * output is freed, and the start moves there. */
+/* To be called when a client has everything up to `until`, the end of a frame:
+ * if worthwhile, frees the output before, and moves the start there. */
 void spool_release(struct spool *spool, uint64_t until);
 uint64_t spool_start(const struct spool *spool);
-/* Adds what is in a pipe as one OUTPUT, whose bytes `output` does not have.
- * Returns as read() does: how many, 0 at the end, -1 with errno EAGAIN if
- * there are none now.  `kept` is false if the disk did not take them. */
+/* Adds what is in a pipe as one OUTPUT; `output` lacks the bytes.  Returns as
+ * read() does: the number of bytes, 0 at the end, -1 with errno EAGAIN if none
+ * are available.  `kept` is false if the disk was full. */
 ssize_t spool_take(struct spool *spool, int pipe,
 		   const struct frame_output *output, bool *kept);
-/* Writes bytes of it, at most `len`, to a descriptor that does not block;
- * returns as write() does. */
+/* Writes at most `len` bytes of the spool to a nonblocking descriptor; returns
+ * as write() does. */
 ssize_t spool_send(const struct spool *spool, uint64_t at, size_t len, int out);
-/* Reads what is there, at most `size` bytes, whole frames or not. */
+/* Reads at most `size` bytes, whole frames or not. */
 size_t spool_read(const struct spool *spool, uint64_t at, void *to,
 		  size_t size);
-/* Where the first frame ends that is at least `len` bytes behind `at`, which
- * is where one starts; or where the spool does. */
+/* The end of the first frame at least `len` bytes after `at`, which is the
+ * start of a frame; or the end of the spool. */
 uint64_t spool_end(const struct spool *spool, uint64_t at, size_t len);
 uint64_t spool_len(const struct spool *spool);
 
@@ -212,13 +214,13 @@ uint64_t spool_len(const struct spool *spool);
 struct channel *channel_new(struct agent *agent, int in, int out, int hold);
 void channel_free(struct channel *channel);
 void channel_send(struct channel *channel, struct wire_out *out);
-/* Begins to give the spool, but for the output that the client has. */
+/* Starts sending the spool, except for output that the client has. */
 int channel_follow(struct channel *channel, struct wire_in *in);
-/* The client has so many bytes of all that it was sent. */
+/* Handles that the client has so many bytes of all that was sent. */
 int channel_taken(struct channel *channel, struct wire_in *in);
-/* There is more in the spool, or room again. */
+/* Sends more, when the spool has grown or there is room again. */
 void channel_pump(struct channel *channel);
-/* Bytes that wait to be sent. */
+/* The number of bytes waiting to be sent. */
 size_t channel_queued(const struct channel *channel);
 /* Sends what is queued before anything else is done. */
 void channel_flush(struct channel *channel);

@@ -7,18 +7,19 @@
 
 struct spool {
 	int fd;
-	int start_fd; /* says where it starts */
+	int start_fd; /* stores where the spool starts */
 	uint64_t start, len;
-	uint64_t reserved; /* the file has room on the disk up to here */
-	bool no_splice;    /* its file system has no way from a pipe */
-	bool no_reserve;   /* nor room ahead */
+	uint64_t reserved; /* disk space is reserved up to here */
+	/* its file system does not support splicing from a pipe */
+	bool no_splice;
+	bool no_reserve; /* it can't reserve space */
 };
 
-/* As pread() and pwrite(), but whole if they can be. */
+/* Like pread() and pwrite(), but complete if possible. */
 size_t spool_read_at(int fd, void *to, size_t size, uint64_t at);
 bool spool_write_at(int fd, const void *data, size_t len, uint64_t at);
-/* The first end of a frame at or after `until`, from a start of one on, as
- * far as there are whole ones below `len`. */
+/* The first end of a frame at or after `until`, walking from the start of one
+ * at `at`, among complete frames below `len`. */
 uint64_t spool_walk(int fd, uint64_t at, uint64_t until, uint64_t len);
 
 #endif

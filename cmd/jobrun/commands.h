@@ -27,7 +27,7 @@ extern const struct command cmd_metrics;
 extern const struct command cmd_package;
 extern const struct command cmd_plan;
 extern const struct command cmd_plot;
-extern const struct command cmd_provider; /* hidden ones of providers */
+extern const struct command cmd_provider; /* hidden commands of providers */
 extern const struct command cmd_render;
 extern const struct command cmd_report;
 extern const struct command cmd_schema;
@@ -45,7 +45,7 @@ extern const struct command cmd_version;
 extern const struct command cmd_checkpoints;
 extern const struct command cmd_wait;
 
-/* A hidden command that a provider brings, or NULL. */
+/* A provider's hidden command, or NULL. */
 const struct provider_command *provider_command_find(const char *name);
 
 #endif

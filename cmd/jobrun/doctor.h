@@ -5,7 +5,7 @@
 
 #include "core/provider/checks.h"
 
-/* Where runs are recorded.  Makes nothing. */
+/* Checks where runs are recorded.  Creates nothing. */
 void doctor_state(struct checks *all);
 
 #endif

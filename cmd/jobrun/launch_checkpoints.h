@@ -8,7 +8,7 @@
 
 struct environment;
 
-/* Zeroed, no checkpoints are kept. */
+/* If zeroed, no checkpoints are saved. */
 struct launch_checkpoint_opts {
 	const char *directory;
 	const char *to;
@@ -25,14 +25,14 @@ extern const struct opt launch_checkpoint_options[];
 int launch_checkpoints_check(const struct launch_checkpoint_opts *opts,
 			     struct error *err);
 
-/* Runs a saver (core/checkpoint/saver.h), with every kind of store there is;
+/* Runs a saver (core/checkpoint/saver.h) that supports every kind of store;
  * `trace_http` is a const char *, or NULL. */
 int keep_checkpoints(const void *trace_http);
 
 /*
- * Fetches what the task at `self` of `count` goes on from, and if it is the
- * first has its checkpoints kept: then `saver` is set.  `mem` must live as
- * long as that.
+ * Fetches the checkpoint from which the task at `self` of `count` resumes; for
+ * the first task, also starts saving its checkpoints and sets `saver`.  `mem`
+ * must outlive the saver.
  */
 int launch_checkpoints_keep(const struct launch_checkpoint_opts *opts,
 			    const char *trace_http, size_t count, size_t self,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of the executor, for its own files only.  A task takes one
- * action through its steps (execution.c); the executor gives each its turn, and
- * takes back the calls that are done (executor.c).
+ * Internals of the executor, for its own files only. execution.c takes one
+ * action through its steps; executor.c gives each execution its turn and
+ * collects the finished calls.
  */
 #ifndef JOBRUN_EXECUTION_H
 #define JOBRUN_EXECUTION_H
@@ -21,48 +21,48 @@ enum cancelling {
 
 /* Shared by the executions of one job. */
 struct job_state {
-	bool failed;     /* nothing more of it is started */
-	bool starts;     /* and not only deletes */
-	bool self_made;  /* its run has made what it needs */
+	bool failed;     /* start no more of its actions */
+	bool starts;     /* some of its actions do more than delete */
+	bool self_made;  /* its run has made the resources it needs */
 	size_t changing; /* tasks that are not yet settled */
 };
 
-/* An action on its way. */
+/* An action in progress. */
 struct execution {
 	struct work work; /* the first member: the pool hands it back */
 	struct call call;
 	struct executor *executor;
 	const struct action *action;
-	const enum step *step; /* the one it is at */
+	const enum step *step; /* the current step */
 	enum action_phase phase;
 	struct execution *next; /* in the ready list */
-	bool ready;             /* is in it */
+	bool ready;             /* is in the ready list */
 
 	struct execution **after; /* executions that need this one */
 	size_t after_count;
-	size_t needs_left;  /* of its needs, not yet done */
+	size_t needs_left;  /* its needs that are not done yet */
 	size_t holds_left;  /* replaced dependents, not yet deleted */
-	bool holds;         /* this one was counted in those it needs */
+	bool holds;         /* this one counts in `holds_left` of its needs */
 	bool over_replaced; /* something below it is replaced */
-	bool doomed;        /* one before it will never be done */
+	bool doomed;        /* a predecessor will never be done */
 	struct job_state *job;
 
 	bool started; /* a call was made */
-	bool settled; /* it changes nothing any more */
-	bool intends; /* the call under way writes the intent first */
-	bool intent;  /* it was written, the outcome was not */
+	bool settled; /* makes no more changes */
+	bool intends; /* the current call writes the intent first */
+	bool intent;  /* the intent was written, its outcome not yet */
 	char once[INTENT_ONCE_MAX]; /* from the journal, or "" */
-	bool made; /* created or changed: it is as wanted now */
+	bool made; /* created or changed by us, so up to date */
 	bool calling;
-	int tries;             /* of this call */
-	char waits_for[160];   /* as it was last told */
-	enum cancelling asked; /* what its provider was told */
+	int tries;             /* tries of the current call */
+	char waits_for[160];   /* as last reported */
+	enum cancelling asked; /* what its provider was asked to do */
 	struct loop_event *timer;
 	struct loop_event *watch;
 	int fd;     /* from the kind's watch, or -1 */
 	bool woken; /* by fd */
 
-	struct error lost; /* why the journal lacks what was made, or "" */
+	struct error lost; /* why the journal lacks the new resource, or "" */
 };
 
 struct executor {
@@ -73,7 +73,7 @@ struct executor {
 	struct execution *executions; /* by the index of their action */
 	size_t count;
 	struct job_state *jobs; /* by the index of the job in the plan */
-	size_t left;            /* not yet done, failed or skipped */
+	size_t left;            /* executions not yet done, failed or skipped */
 	struct execution *ready;
 	struct execution **ready_last;
 	struct loop_event *pool_event;
@@ -87,15 +87,16 @@ struct executor {
 	struct error err; /* the first */
 };
 
-/* To have its turn at the next executor_settle(). */
+/* Gives the execution a turn at the next executor_settle(). */
 void execution_make_ready(struct execution *it);
-/* Nothing under way for it: no call, no timer, no descriptor. */
+/* Whether the execution has no call, timer or descriptor pending. */
 bool execution_is_idle(const struct execution *it);
-/* Takes the steps up to the next that takes time. */
+/* Takes steps until one has to wait. */
 void execution_advance(struct execution *it);
-/* Its call came back. */
+/* Handles the end of the execution's call. */
 void execution_call_done(struct execution *it);
-void execution_stop_resting(struct execution *it); /* timer and watch */
+/* removes its timer and watch */
+void execution_stop_resting(struct execution *it);
 void execution_stop_watching(struct execution *it);
 
 /* Handles all consequences of whatever happened. */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Puts the values that a plan does not have into a call: outputs of what was
- * made before, and secrets. */
+/* Fills in the values of a call that a plan does not have: secrets, and outputs
+ * of resources made before. */
 #ifndef JOBRUN_FILL_OUTPUTS_H
 #define JOBRUN_FILL_OUTPUTS_H
 
 #include "core/provider/provider.h"
 
 /*
- * Fills in the properties and the request of `it`, a copy of what is wanted;
- * fill_done() lets go of them.  Reads the resources that it refers to, so it
- * may block, and fails with ERROR_TRY_AGAIN if one has no such output yet.
- * `before` any of them is made, outputs are left out.
+ * Fills in the properties and the request of `it`, a copy of the wanted
+ * resource; fill_done() releases them.  Reads the resources that it refers to,
+ * so it may block; fails with ERROR_TRY_AGAIN if one has no such output yet.
+ * With `before`, set before any of them is made, outputs are left out.
  */
 int fill_resource(struct resource *it, void *ctx, bool before,
 		  struct error *err);

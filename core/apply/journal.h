@@ -2,12 +2,12 @@
 /*
  * Remembers intents and their outcomes across a kill.  The executor writes an
  * intent before the first call of an action that changes something, and an
- * outcome when nothing is left to change; these two functions hide where they
- * are kept.
+ * outcome when nothing is left to change.  These functions hide where the
+ * records are kept.
  *
  * An intent without an outcome is decided by looking at the resource, never by
- * believing the journal: a process may have been killed before the call, during
- * it or after it.
+ * trusting the journal: the process may have been killed before, during or
+ * after the call.
  */
 #ifndef JOBRUN_JOURNAL_H
 #define JOBRUN_JOURNAL_H
@@ -22,25 +22,26 @@ struct journal {
 	 * executor's threads. */
 	int (*begin)(void *arg, const struct action *action,
 		     char once[INTENT_ONCE_MAX], struct error *err);
-	/* It was made or changed: `it` has all its values, secrets too, which
-	 * must not be kept.  Not for runs.  To lose it costs knowing later
-	 * what others changed, so a failure is told and fails nothing.  Called
-	 * from the executor's threads.  May be NULL. */
+	/* Records that the resource was made or changed.  `it` has all its
+	 * values, including secrets, which must not be stored.  Not called for
+	 * runs.  A failure is reported but fails nothing: without the record we
+	 * only cannot tell later what others changed.  Called from the
+	 * executor's threads.  May be NULL. */
 	int (*applied)(void *arg, const struct action *action,
 		       const struct resource *it, struct error *err);
-	/* INTENT_UNKNOWN and INTENT_FAILED come with `why`.  To lose it
-	 * costs a look later on, so that is no reason to stop.  Called from
-	 * the loop's thread. */
+	/* Records an outcome; INTENT_UNKNOWN and INTENT_FAILED come with `why`.
+	 * A failure stops nothing: without the record, resume looks at the
+	 * resource again.  Called from the loop's thread. */
 	void (*end)(void *arg, const struct action *action,
 		    enum intent_outcome outcome, const struct error *why);
 	void *arg;
 };
 
-/* Kept in a store, which is borrowed. */
+/* A journal kept in a store, which is borrowed. */
 struct journal journal_in_store(struct store *store);
 
-/* Records every resource that is as desired but that the store does not know
- * (it was lost).  Covers all actions of the plan. */
+/* Records every resource of the plan that is as desired but missing from the
+ * store, because its record was lost. */
 int journal_adopt(struct store *store, const struct plan *plan,
 		  struct error *err);
 

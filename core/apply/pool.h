@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads for calls that block, up to a bound, made when they are needed.
+ * A pool of threads for blocking calls, up to a limit, started on demand.
  * Results return to the one thread that owns the pool, which waits for
  * pool_fd() in its loop.
  */
@@ -14,24 +14,24 @@
 
 struct pool;
 
-/* A call to make: embedded in what it works on.  From pool_add() until
- * pool_next() returns it, it belongs to the pool. */
+/* A call to make, embedded in the caller's struct.  The pool owns it from
+ * pool_add() until pool_next() returns it. */
 struct work {
-	void (*call)(struct work *work); /* in a thread */
+	void (*call)(struct work *work); /* runs in a thread of the pool */
 	struct work *next;               /* the pool's */
 };
 
 struct pool *pool_new(size_t threads, struct error *err);
-/* Drops what is queued, waits for the calls under way. */
+/* Drops the queued calls and waits for those in progress. */
 void pool_free(struct pool *pool);
-int pool_fd(const struct pool *pool); /* readable: something is done */
+int pool_fd(const struct pool *pool); /* readable when a call is finished */
 
-/* `urgent` goes before all that is not.  Fails if there is no thread at all
- * and none can be made. */
+/* Queues a call, before all that are not urgent if it is `urgent`.  Fails if
+ * the pool has no thread and cannot start one. */
 int pool_add(struct pool *pool, struct work *work, bool urgent,
 	     struct error *err);
 
-/* Work that was done, or NULL; makes pool_fd() unreadable. */
+/* Returns a finished call, or NULL; then pool_fd() is no longer readable. */
 struct work *pool_next(struct pool *pool);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resumes what an earlier process began and did not end, because it was killed
- * or had no answer: compares each open intent on a job of a plan with the
- * observed resources.  Finished intents are closed; the plan does the rest, as
- * its actions adopt before they create.
+ * Resumes what an earlier process began and did not finish, because it was
+ * killed or got no answer: compares each open intent of the plan's jobs with
+ * the observed resources.  Finished intents are closed.  The plan does the
+ * rest, as its actions adopt before they create.
  */
 #ifndef JOBRUN_RESUME_H
 #define JOBRUN_RESUME_H
@@ -12,23 +12,23 @@
 #include "core/store/store.h"
 
 struct resume_options {
-	/* An open context of the provider, or NULL. */
+	/* Returns an open context of the provider, or NULL. */
 	void *(*context)(void *arg, const struct provider *provider);
-	/* `found` says what was found of it: "it exists".  May be NULL. */
+	/* Reports what was found for the intent: "it exists".  May be NULL. */
 	void (*say)(void *arg, const struct intent_record *intent,
 		    const char *found);
 	void *arg;
 };
 
-/* Needs the locks of the plan's jobs: an intent of somebody alive is not
- * open in this sense. */
+/* Requires the locks of the plan's jobs, so that no intent of a live process is
+ * taken for an open one. */
 int resume_look(struct store *store, const struct plan *plan,
 		const struct resume_options *options, struct error *err);
 
 /*
- * How far a saved plan has come, by its id: {ACTION ID: "done", "failed" or
- * "open"} of what was begun for it and for nothing else since.  Returns new,
- * or NULL.
+ * Reports how far a saved plan has come, by its id: {ACTION ID: "done",
+ * "failed" or "open"} for actions begun for this plan and for nothing else
+ * since.  Returns new, or NULL.
  */
 json_t *resume_progress(struct store *store, const char *plan,
 			struct error *err);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The steps of an action: some call the provider and some wait for other
- * actions.
+ * The steps of an action; a step calls the provider or waits for other actions.
  */
 #ifndef JOBRUN_STEP_H
 #define JOBRUN_STEP_H
@@ -10,10 +9,10 @@
 
 enum step {
 	STEP_END,
-	/* Wait for others: */
-	STEP_FREE,  /* until what needs this and is replaced too is gone */
-	STEP_NEEDS, /* until those before it have succeeded */
-	STEP_GONE,  /* no wait: lets what it needs be taken down */
+	/* Steps that wait for other actions: */
+	STEP_FREE,  /* until its replaced dependents are gone */
+	STEP_NEEDS, /* until its needs have succeeded */
+	STEP_GONE,  /* no wait: allows its needs to be taken down */
 	/* Calls: */
 	STEP_DELETE,
 	STEP_CREATE,
@@ -24,37 +23,37 @@ enum step {
 	STEP_READ,
 };
 
-/* The steps of an action, up to STEP_END.  `starts`: something is put up that
+/* The steps of an action, up to STEP_END.  `starts`: something is created that
  * may need what exists already.  `self_made`: the job's run makes what it
  * needs. */
 const enum step *step_row(const struct action *action, bool detach, bool starts,
 			  bool self_made);
 
-/* Part of following something that is under way. */
+/* Whether the step is part of following something in progress. */
 bool step_follows(enum step step);
-/* Nothing else is left of a row. */
+/* Whether the rest of the row only follows. */
 bool step_only_follows(const enum step *row);
 
-/* A call that changes the resource. */
+/* Whether the step's call changes the resource. */
 bool step_changes(enum step step);
 
-/* "create", "start" (a run): for messages. */
+/* The verb for messages: "create", "start" (for a run). */
 const char *step_verb(enum step step, const struct kind *kind);
 
-/* One call and its answer; no part of it is shared with another thread
- * while it is under way. */
+/* One call and its answer.  While the call is in progress, no other thread uses
+ * any part of this. */
 struct call {
 	enum step step;
 	const struct kind *kind;
 	void *ctx;
 	struct resource subject;
-	bool now; /* of a cancel: without the grace */
+	bool now; /* for a cancel: skip the grace period */
 
 	int ret;
 	struct error err;
-	enum wait_state state; /* of a wait */
-	int fd;                /* of a watch; the receiver closes it */
-	struct resource found; /* of a read; its properties are new */
+	enum wait_state state; /* from a wait */
+	int fd;                /* from a watch; the receiver closes it */
+	struct resource found; /* from a read; its properties are new */
 };
 
 void call_make(struct call *call);

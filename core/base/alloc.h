@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory.  Small allocations do not fail here: a process that is out of memory
- * says so and ends, which every caller survives by design (any process may be
- * killed at any instant).  Sizes that others decide are bounded before anything
- * is allocated.
+ * Memory.  Small allocations do not fail here: a process that runs out of
+ * memory says so and exits.  Every caller survives that by design, as any
+ * process may be killed at any instant.  Sizes that come from outside are
+ * limited before anything is allocated.
  */
 #ifndef JOBRUN_ALLOC_H
 #define JOBRUN_ALLOC_H
@@ -13,7 +13,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Says that memory is out, and ends the process: for what libraries report. */
+/* Reports that memory is out and ends the process; for libraries that return
+ * such an error. */
 void mem_out(void) __attribute__((noreturn));
 
 /* Return new memory, or end the process. */
@@ -22,7 +23,7 @@ void *mem_grow(void *old, size_t count, size_t size);
 char *mem_strdup(const char *text);
 char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* An arena: many allocations, one life.  Not for use by two threads. */
+/* An arena: many allocations that are freed together.  Not thread-safe. */
 struct arena;
 
 struct arena *arena_new(void);

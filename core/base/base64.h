@@ -8,12 +8,12 @@
 
 #include "core/base/buf.h"
 
-/* With '+', '/' and padding. */
+/* The standard alphabet: '+', '/' and padding. */
 void base64_add(struct buf *out, const void *data, size_t len);
-/* For URLs, as JSON Web Tokens have it: '-', '_', no padding. */
+/* The URL alphabet, as in JSON Web Tokens: '-', '_', no padding. */
 void base64_url_add(struct buf *out, const void *data, size_t len);
-/* Adds what a text of the first kind stands for; white space in it does not
- * count.  False, with nothing of use added, if it is not one. */
+/* Decodes the standard alphabet, ignoring white space.  Returns false if the
+ * input is not valid; then `out` holds nothing useful. */
 bool base64_decode(struct buf *out, const char *text, size_t len);
 
 #endif

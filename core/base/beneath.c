@@ -35,8 +35,8 @@ bool path_has_git(const char *path)
 	return false;
 }
 
-/* Opens a path without links, below an open folder, which it closes.  openat2()
- * would do it in one call, where the kernel has it. */
+/* Opens a path without links below an open folder, which it closes.  openat2()
+ * would do it in one call, but not every kernel has it. */
 static int walk(int fd, const char *path, int flags)
 {
 	char name[NAME_MAX + 1];
@@ -84,7 +84,7 @@ char *beneath_find(const char *root, const char *path, struct error *err)
 
 int beneath_open_found(const char *real, int flags)
 {
-	/* A folder above the root may be a stranger's as well. */
+	/* Folders above the root may be a stranger's as well. */
 	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	return fd < 0 ? -1 : walk(fd, real + 1, flags);
@@ -126,7 +126,7 @@ int beneath_open_file(const char *root, const char *path, struct error *err)
 
 	if (!root)
 		return file_open(path, err);
-	/* Not even opened, if it is something else. */
+	/* Do not even open anything that is not a regular file. */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return file_open(path, err);
 	fd = beneath_open(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A growing run of bytes, always followed by a NUL, so that text in it can
- * be printed.  Zeroed (`= { 0 }`) it is empty and ready.
+ * A growing byte buffer, always followed by a NUL, so that text in it can be
+ * printed.  A zeroed one (`= { 0 }`) is empty and ready.
  */
 #ifndef JOBRUN_BUF_H
 #define JOBRUN_BUF_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 struct buf {
-	char *data; /* NULL while nothing was added: see buf_text() */
+	char *data; /* NULL until something is added: see buf_text() */
 	size_t len;
 	size_t size;
 };
@@ -26,9 +26,9 @@ void buf_printf(struct buf *buf, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void buf_vprintf(struct buf *buf, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
-/* Room for `len` more bytes; the caller writes there and adds to `len`. */
+/* Reserves `len` more bytes; the caller writes there and adds to `len`. */
 char *buf_reserve(struct buf *buf, size_t len);
-void buf_drop(struct buf *buf, size_t len);  /* the first `len` bytes */
+void buf_drop(struct buf *buf, size_t len);  /* removes the first `len` bytes */
 const char *buf_text(const struct buf *buf); /* borrowed, never NULL */
 char *buf_take(struct buf *buf); /* returns new; the buffer is empty then */
 

@@ -44,7 +44,7 @@ static int64_t clock_ms(clockid_t clock)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* "Z", "+01:00": from that to UTC.  -1: it is none of these. */
+/* Parses an offset from UTC: "Z", "+01:00".  -1: neither form. */
 static int read_offset(const char *text, int64_t *out_ms)
 {
 	int hours, minutes, used = 0;

@@ -14,7 +14,8 @@
 #define NARROWEST 10
 #define SOURCES_MAX 8
 
-/* Columns of a terminal: code points, which is right for our own texts. */
+/* The width on a terminal, one column per code point, which is right for our
+ * own texts. */
 static int columns_of(const char *text, size_t len)
 {
 	int n = 0;
@@ -25,7 +26,8 @@ static int columns_of(const char *text, size_t len)
 	return n;
 }
 
-/* The next line of at most `width` columns; `*rest` is what comes after. */
+/* The length of the next line of at most `width` columns; `*rest` is the text
+ * after it. */
 static size_t take_line(const char *text, int width, const char **rest)
 {
 	size_t i = 0, end = 0;
@@ -48,7 +50,8 @@ void wrap_text(const char *text, int column, int indent, int width,
 	const char *rest;
 	size_t len;
 
-	/* On a very narrow terminal words matter more than the margin. */
+	/* On a very narrow terminal, room for words matters more than the
+	 * margin. */
 	if (width - indent < 2 * NARROWEST)
 		width = indent + 2 * NARROWEST;
 	do {
@@ -118,7 +121,7 @@ struct columns {
 	const char *keys[COLUMNS_MAX];
 	char titles[COLUMNS_MAX][64];
 	int widths[COLUMNS_MAX];
-	int least[COLUMNS_MAX]; /* a word is not broken */
+	int least[COLUMNS_MAX]; /* the longest word, which is not broken */
 	bool numbers[COLUMNS_MAX];
 	size_t count;
 };
@@ -166,7 +169,7 @@ static void measure(const json_t *rows, struct columns *all)
 	}
 }
 
-/* Takes from the widest column until the table fits or nothing gives. */
+/* Narrows the widest column until the table fits or none can shrink. */
 static void narrow(struct columns *all, int width)
 {
 	for (;;) {
@@ -229,7 +232,7 @@ static void put_row(const char **cells, const struct columns *all,
 	}
 }
 
-/* The different sources, or NULL if there are too many to stand apart. */
+/* The distinct sources, or NULL if there are too many to list. */
 static json_t *few_sources(const json_t *rows)
 {
 	json_t *sources = json_object();

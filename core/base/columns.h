@@ -8,17 +8,17 @@
 #include "core/base/buf.h"
 
 /*
- * Adds the words of a text and a newline, in lines of at most `width`
- * columns where the words allow it.  The first line stands at `column`
- * already, later ones are indented by `indent`.
+ * Appends the words of `text` and a newline, in lines of at most `width`
+ * columns where the words allow it.  The first line already stands at `column`;
+ * later ones are indented by `indent`.
  */
 void wrap_text(const char *text, int column, int indent, int width,
 	       struct buf *out);
 
 /*
- * A list of objects as a table: the keys of the first are its columns.  A
- * table that is too wide has the text in its widest columns wrapped.  Where
- * `source` says only few things, they stand once each below the table.
+ * Prints a list of objects as a table with the keys of the first as columns.
+ * If the table is too wide, the text in its widest columns is wrapped.  If
+ * `source` has few distinct values, each is listed once below the table.
  */
 void wrap_table(const json_t *rows, int width, struct buf *out);
 

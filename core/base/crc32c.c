@@ -9,7 +9,7 @@
 #define POLYNOMIAL 0x82f63b78u /* reflected */
 
 /* Eight bytes at a time ("slicing by 8"): tables[k] has the effect of a byte
- * that k more follow. */
+ * that is followed by k more. */
 static uint32_t tables[8][256];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -47,7 +47,7 @@ static uint32_t add_by_table(uint32_t crc, const unsigned char *p, size_t len)
 	return crc;
 }
 
-/* Multiplies polynomials modulo ours; the highest bit is x^0. */
+/* Multiplies polynomials modulo the CRC's; the highest bit is x^0. */
 static uint32_t multiply(uint32_t a, uint32_t b)
 {
 	uint32_t product = 0, bit;
@@ -60,7 +60,7 @@ static uint32_t multiply(uint32_t a, uint32_t b)
 	return product;
 }
 
-/* Bytes that follow shift what came before: each by x^8. */
+/* The factor for a checksum followed by so many bytes: x^8 for each. */
 static uint32_t shift_by(uint64_t bytes)
 {
 	uint32_t shift = 1u << 31, square = 1u << 23;
@@ -74,8 +74,8 @@ static uint32_t shift_by(uint64_t bytes)
 }
 
 #ifdef __x86_64__
-/* The instruction takes three cycles, and one can begin in each: three contexts,
- * side by side, are put together at their end. */
+/* The instruction takes three cycles, but one can start in each cycle: so three
+ * checksums are computed in parallel and joined at the end. */
 #define LANE 8192
 static uint32_t lane_shift;
 static pthread_once_t run_context_once = PTHREAD_ONCE_INIT;
@@ -164,7 +164,7 @@ int crc32c_parse(const char *text, uint32_t *out)
 	uint64_t value = 0;
 	size_t i;
 
-	/* 32 bits are five digits and the upper two of the sixth. */
+	/* 32 bits are five digits and the upper two bits of the sixth. */
 	for (i = 0; i < 6; i++) {
 		const char *at = text[i] ? strchr(digits, text[i]) : NULL;
 

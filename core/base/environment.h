@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The environment of a process to be started. */
+/* The environment of a process to start. */
 #ifndef JOBRUN_ENVIRONMENT_H
 #define JOBRUN_ENVIRONMENT_H
 
 #include <stddef.h>
 
-/* Zeroed it is empty.  Owns its texts. */
+/* A zeroed one is empty.  Owns its strings. */
 struct environment {
-	char **items; /* "NAME=value", up to NULL once there is one */
+	char **items; /* "NAME=value", NULL-terminated unless empty */
 	size_t count;
 };
 
 void environment_done(struct environment *env);
-/* Sets or replaces. */
+/* Sets or replaces a variable. */
 void environment_set(struct environment *env, const char *name,
 		     const char *value);
 void environment_printf(struct environment *env, const char *name,
 			const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Borrowed, or NULL. */
+/* The value, borrowed, or NULL. */
 const char *environment_get(const struct environment *env, const char *name);
-/* Adds what is not there yet from a NULL-terminated array. */
+/* Adds the variables of a NULL-terminated array that are not set yet. */
 void environment_inherit(struct environment *env, char *const *from);
 
 #endif

@@ -22,8 +22,8 @@ enum error_code {
 	ERROR_TIMEOUT = 124,
 	ERROR_INTERRUPTED = 130,
 
-	/* Nothing says how to get in, or where that would be: no request was
-	 * made.  The exit status is in the low byte, see error_status(). */
+	/* No credentials or no cluster are configured, so no request was made.
+	 * The exit status is the low byte, see error_status(). */
 	ERROR_NO_CREDENTIALS = 0x100 | ERROR_DENIED,
 	ERROR_NO_CLUSTER = 0x100 | ERROR_UNREACHABLE,
 };
@@ -31,17 +31,17 @@ enum error_code {
 /* Why a call failed.  Holds no pointers: copy it, keep it. */
 struct error {
 	enum error_code code; /* decides the exit status */
-	/* It would be the same again, whatever the code says: a quota that is
-	 * too small for what is asked. */
+	/* Trying again cannot help, whatever the code says: the quota is
+	 * smaller than the request, for instance. */
 	bool final;
 	char where[160]; /* "job.yaml:12:9", or "" */
 	char text[512];  /* lower case, no full stop, no newline */
 };
 
 int error_status(const struct error *err);
-/* ERROR_DENIED, or ERROR_NO_CREDENTIALS. */
+/* ERROR_DENIED or ERROR_NO_CREDENTIALS. */
 bool error_is_denied(const struct error *err);
-/* Nobody was asked, as nothing says how. */
+/* Whether no request was made, for lack of configuration. */
 bool error_is_unasked(const struct error *err);
 
 /* All of these return -1, so that a failing path is one statement. */
@@ -52,14 +52,14 @@ int error_set(struct error *err, enum error_code code, const char *format, ...)
 int error_errno(struct error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* As error_set, and `final`. */
+/* Like error_set(), and sets `final`. */
 int error_set_final(struct error *err, enum error_code code, const char *format,
 		    ...) __attribute__((format(printf, 3, 4)));
 
-/* Puts more behind the text that is there. */
+/* Appends to the text. */
 int error_append(struct error *err, const char *text);
 
-/* Puts "PREFIX: " before the text that is there. */
+/* Puts "PREFIX: " before the text. */
 int error_prefix(struct error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

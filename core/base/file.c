@@ -17,7 +17,7 @@
 #include "core/base/text.h"
 
 #define DEPTH_MAX 64
-#define PIPES 0x50495045 /* a file system, statfs(2): PIPEFS_MAGIC */
+#define PIPES 0x50495045 /* PIPEFS_MAGIC of statfs(2) */
 
 char *file_read_fd(int fd, const char *path, size_t max, size_t *len,
 		   struct error *err)
@@ -41,7 +41,7 @@ char *file_read_fd(int fd, const char *path, size_t max, size_t *len,
 
 		if (room < 4096)
 			room = 4096;
-		/* One byte more than allowed is enough to know. */
+		/* One byte more than allowed is enough to detect an excess. */
 		if (room - 1 > max - buf.len)
 			room = max - buf.len + 1;
 		n = read(fd, buf_reserve(&buf, room), room);
@@ -68,7 +68,7 @@ char *file_read_fd(int fd, const char *path, size_t max, size_t *len,
 	return buf_take(&buf);
 }
 
-/* Refuses what it is, if it is no regular file. */
+/* Refuses a file that is not regular, saying what it is. */
 static int check_regular(const char *path, const struct stat *st,
 			 struct error *err)
 {
@@ -91,8 +91,8 @@ int file_open(const char *path, struct error *err)
 		return error_errno(err, "cannot open '%s'", path);
 	if (check_regular(path, &st, err) < 0)
 		return -1;
-	/* What the name stands for may be another thing by now; files of the
-	 * kernel's own can block as well. */
+	/* By now the name may refer to something else, and opening some kernel
+	 * files can block, too. */
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return error_errno(err, "cannot open '%s'", path);
@@ -154,8 +154,8 @@ int fd_write(int fd, const void *data, size_t len)
 	return 0;
 }
 
-/* All of it in a new file beside `path`, on the disk.  Returns its name, new,
- * or NULL. */
+/* Writes a new file beside `path` and syncs it.  Returns its name, new, or
+ * NULL. */
 static char *write_beside(const char *path, unsigned mode, const void *data,
 			  size_t len, struct error *err)
 {
@@ -188,7 +188,7 @@ int folder_sync(const char *path)
 	return ret;
 }
 
-/* Not every file system can, and the file is there all the same. */
+/* Ignores failure: not every file system can, and the file exists anyway. */
 static void keep_name(const char *path)
 {
 	char *folder = path_folder(path);
@@ -229,8 +229,8 @@ int file_create(const char *path, unsigned mode, const void *data, size_t len,
 	if (!beside)
 		return -1;
 	ret = link(beside, path);
-	/* A file system without links: what appears this very moment is lost,
-	 * as nowhere else. */
+	/* The file system has no hard links: on such a one, a file that appears
+	 * at this very moment is lost. */
 	if (ret < 0 && (errno == EPERM || errno == EOPNOTSUPP) &&
 	    lstat(path, &st) < 0)
 		ret = rename(beside, path);
@@ -292,7 +292,7 @@ out:
 static int remove_at(int parent, const char *name)
 {
 	struct dirent *entry;
-	int why = 0; /* of the first that failed */
+	int why = 0; /* the errno of the first failure */
 	DIR *dir;
 	int fd;
 
@@ -349,7 +349,8 @@ char *path_join(const char *folder, const char *name)
 char *path_absolute(const char *path)
 {
 	char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
-	/* Without one, as when it was deleted, a path stays what it is. */
+	/* Without a working directory, as when it was deleted, a path stays as
+	 * it is. */
 	char *out = path_join(here ? here : "", path);
 
 	free(here);

@@ -29,8 +29,7 @@ static int add_bytes(const char *data, size_t len, void *out)
 
 void json_print(const json_t *value, struct buf *out)
 {
-	/* Fifteen digits are what a double can hold of a decimal number: 0.1
-	 * stays 0.1. */
+	/* A double holds fifteen decimal digits exactly: 0.1 stays 0.1. */
 	json_dump_callback(value, add_bytes, out,
 			   JSON_INDENT(2) | JSON_REAL_PRECISION(15) |
 				   JSON_ENCODE_ANY);

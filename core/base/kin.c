@@ -11,7 +11,7 @@
 #define DIGITS "0123456789"
 #define BREAKS "-_"
 #define WORD_SIZE 32
-#define OTHER_KIND (1L << 20) /* further away than any size */
+#define OTHER_KIND (1L << 20) /* larger than any difference in size */
 
 /* The next word of a name, cut to what fits; false at the end. */
 static bool next_word(const char **at, char out[WORD_SIZE])
@@ -33,7 +33,7 @@ static bool has_digit(const char *word)
 	return strpbrk(word, DIGITS);
 }
 
-/* How many letters of the words are wrong; UINT_MAX if it is another name. */
+/* The number of wrong letters in the words; UINT_MAX if it is another name. */
 static unsigned slips(const char *word, const char *name)
 {
 	char mine[WORD_SIZE], its[WORD_SIZE];
@@ -80,7 +80,7 @@ static const char *last_break(const char *name)
 	return last;
 }
 
-/* How far the sizes are apart; LONG_MAX if the families are not the same. */
+/* The difference in size; LONG_MAX if the families differ. */
 static long distance(const char *word, const char *name)
 {
 	const char *mine = last_break(word), *its = last_break(name);

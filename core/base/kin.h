@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of hardware that are related in what they mean.  A number in a name
- * says which hardware it is: a3-highgpu-8g is no a2-highgpu-8g, though one
- * letter is all that differs.
+ * Finds hardware names close in meaning.  A number in a name says which
+ * hardware it is: a3-highgpu-8g is not a slip for a2-highgpu-8g, though only
+ * one letter differs.
  */
 #ifndef JOBRUN_KIN_H
 #define JOBRUN_KIN_H
 
 #include <stddef.h>
 
-/* The name that the word is a slip for: its words without a digit may be
- * misspelt, the others are the same.  NULL if there is none. */
+/* The name that `word` misspells: words without a digit may differ, the others
+ * must be equal.  NULL if none fits. */
 const char *kin_misspelt(const char *word, const char *const *names,
 			 size_t count);
 
-/* The name of the same family (the first word) whose size (the last one) comes
- * nearest, of the same kind (the words between) if there is one; or NULL. */
+/* The name of the same family (first word) with the nearest size (last word),
+ * preferably of the same kind (the words between); or NULL. */
 const char *kin_of_size(const char *word, const char *const *names,
 			size_t count);
 

@@ -30,8 +30,8 @@ static void crypto_free(void *old, const char *file, int line)
 	crypto_grow(old, 0, file, line);
 }
 
-/* Without memory libcrypto crashes, or says something else.  Libraries that use
- * it bring it, too; once it has memory of its own it stays with that. */
+/* Without memory libcrypto crashes, or reports another error.  Libraries that
+ * use libcrypto load it, too; once it has an allocator it keeps that. */
 static void give_memory(void *library)
 {
 	void *symbol = dlsym(library, "CRYPTO_set_mem_functions");
@@ -53,9 +53,9 @@ int library_open(const char *name, const struct library_symbol *symbols,
 	size_t i;
 
 	pthread_mutex_lock(&lock);
-	/* A second dlopen of the same name only counts a reference.  Lazily:
-	 * libcurl needs thirty libraries, and most of what these call of each
-	 * other is never called here. */
+	/* A second dlopen() of the same name only counts a reference.
+	 * RTLD_LAZY, because libcurl needs thirty libraries, and most calls
+	 * between them never happen here. */
 	library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
 	if (!library) {
 		error_set(err, ERROR_FAILED, "cannot open %s (%s)", name,
@@ -71,8 +71,9 @@ int library_open(const char *name, const struct library_symbol *symbols,
 				  symbols[i].name);
 			goto out;
 		}
-		/* ISO C has no cast from object to function pointer.  Another
-		 * thread may be calling through one that is there already. */
+		/* ISO C has no cast from object to function pointer.  If a
+		 * pointer is already set, another thread may be calling through
+		 * it. */
 		if (memcmp(symbols[i].to, &symbol, sizeof(symbol)) != 0)
 			memcpy(symbols[i].to, &symbol, sizeof(symbol));
 	}

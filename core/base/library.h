@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Large libraries are opened at their first use.  Linking libcrypto,
- * libarchive and libcurl costs eight milliseconds of every start (relocation
- * of some forty shared objects), which is more than `validate` takes in all.
- * The functions keep the types of the library's own headers:
+ * Opens large libraries when they are first used.  Linking libcrypto,
+ * libarchive and libcurl costs eight milliseconds at every start (relocation of
+ * some forty shared objects), more than `validate` takes altogether.  The
+ * functions keep the types of the library's own headers:
  *
  *	static struct {
  *		__typeof__(&EVP_sha256) sha256;
@@ -25,8 +25,8 @@ struct library_symbol {
 };
 
 /*
- * Opens a library for the life of the process and fills in the symbols, up
- * to the row with no name.  Safe to call from several threads, and again.
+ * Opens a library for the life of the process and fills in the symbols, up to
+ * the row with no name.  Thread-safe, and may be called again.
  */
 int library_open(const char *name, const struct library_symbol *symbols,
 		 struct error *err);

@@ -13,7 +13,8 @@
 #define BATCH 64
 
 struct loop_event {
-	struct loop_event *next, *prev; /* all fds, or all timers by time */
+	/* in the list of all fds, or of timers sorted by time */
+	struct loop_event *next, *prev;
 	loop_call *call;
 	void *arg;
 	int fd;         /* -1 for a timer */
@@ -24,7 +25,7 @@ struct loop_event {
 struct loop {
 	int epoll;
 	struct loop_event *fds;
-	struct loop_event *timers; /* the nearest first */
+	struct loop_event *timers; /* the next to fire comes first */
 	struct loop_event *dead;   /* to be freed after the batch */
 	bool stop;
 };
@@ -133,7 +134,7 @@ static void fire_timers(struct loop *loop)
 {
 	int64_t now = time_monotonic_ms();
 
-	/* One that a callback adds for "now" waits for the next round. */
+	/* A timer that a callback adds for "now" waits for the next round. */
 	while (loop->timers && loop->timers->due_ms <= now && !loop->stop) {
 		struct loop_event *event = loop->timers;
 

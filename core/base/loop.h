@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An event loop on epoll for one thread: descriptors and timers.  Callbacks
- * may add and remove anything, themselves included.
+ * A single-threaded event loop on epoll: descriptors and timers.  Callbacks may
+ * add and remove anything, including themselves.
  */
 #ifndef JOBRUN_LOOP_H
 #define JOBRUN_LOOP_H
@@ -11,27 +11,27 @@
 #include "core/base/error.h"
 
 struct loop;
-struct loop_event; /* one descriptor or timer in the loop */
+struct loop_event; /* a descriptor or timer in the loop */
 
-/* `events` are EPOLLIN and so on as they came; 0 for a timer. */
+/* `events` are the EPOLLIN etc. of epoll; 0 for a timer. */
 typedef void loop_call(void *arg, uint32_t events);
 
 struct loop *loop_new(struct error *err);
-void loop_free(struct loop *loop); /* frees what is in it; closes nothing */
+void loop_free(struct loop *loop); /* frees its events; closes no descriptor */
 
-/* Borrows the descriptor: remove the event before closing it.  An error is
- * reported as one, for instance for a regular file (EPERM). */
+/* Borrows the descriptor: remove the event before closing it.  Fails for
+ * descriptors that epoll refuses, such as regular files (EPERM). */
 struct loop_event *loop_add_fd(struct loop *loop, int fd, uint32_t events,
 			       loop_call *call, void *arg, struct error *err);
 
-/* Fires once, `delay_ms` from now, and is gone then. */
+/* Fires once, after `delay_ms`, and is then removed. */
 struct loop_event *loop_add_timer(struct loop *loop, int64_t delay_ms,
 				  loop_call *call, void *arg);
 
-/* NULL does nothing. */
+/* Accepts NULL. */
 void loop_remove(struct loop *loop, struct loop_event *event);
 
-/* Runs until loop_stop(), or until nothing is left to wait for. */
+/* Runs until loop_stop(), or until no event is left. */
 int loop_run(struct loop *loop, struct error *err);
 void loop_stop(struct loop *loop);
 

@@ -65,7 +65,8 @@ static const char *spelt_alike(const char *word, const char *const *names,
 	if (strlen(word) > WORD_MAX)
 		return NULL;
 	fold(word, folded);
-	/* A third of the letters wrong is a guess, more is another word. */
+	/* Up to a third of wrong letters is a plausible typo, more is another
+	 * word. */
 	least = (unsigned)strlen(folded) / 3 + 1;
 	for (i = 0; i < count; i++) {
 		fold(names[i], name);
@@ -83,7 +84,7 @@ static int compare_parts(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* The words of a name in their alphabetical order. */
+/* Splits a name into words, sorted alphabetically. */
 static size_t split(const char *name, char parts[PARTS_MAX][PART_SIZE])
 {
 	size_t n = 0, len;
@@ -102,8 +103,8 @@ static size_t split(const char *name, char parts[PARTS_MAX][PART_SIZE])
 	return n;
 }
 
-/* How many words of the other name are not of this one, whose words are all
- * in it; or -1. */
+/* How many more words the other name has, if it contains all words of this one;
+ * else -1. */
 static int words_more(char mine[PARTS_MAX][PART_SIZE], size_t n,
 		      const char *name)
 {
@@ -119,7 +120,7 @@ static int words_more(char mine[PARTS_MAX][PART_SIZE], size_t n,
 	return (int)(m - n);
 }
 
-/* The name that says the same with fewest words more: K80 is part of
+/* The name that contains all words and the fewest others: K80 is part of
  * NVIDIA_TESLA_K80 only. */
 static const char *fuller_name(char mine[PARTS_MAX][PART_SIZE], size_t n,
 			       const char *const *names, size_t count)
@@ -138,7 +139,7 @@ static const char *fuller_name(char mine[PARTS_MAX][PART_SIZE], size_t n,
 	return best;
 }
 
-/* The only name that begins so: INTEGER for int. */
+/* The only name that begins with the word: INTEGER for int. */
 static const char *longer_name(const char *word, const char *const *names,
 			       size_t count)
 {

@@ -7,14 +7,14 @@
 
 #include "core/base/alloc.h"
 
-#define REPEATS_MAX 100000L /* more are too many, however many more */
-#define GROUP_COST 3        /* its parentheses have places of their own */
+#define REPEATS_MAX 100000L /* larger counts are all too many */
+#define GROUP_COST 3        /* parentheses take states of their own */
 
-/* The group that is being read, and what it is in. */
+/* The group being read, and the groups around it. */
 struct cost {
 	unsigned long group[PATTERN_DEPTH_MAX + 1]; /* without `last` */
 	size_t depth;
-	unsigned long last; /* what a star would repeat */
+	unsigned long last; /* the cost of what a star would repeat */
 };
 
 static void add(struct cost *cost, unsigned long size)
@@ -23,7 +23,7 @@ static void add(struct cost *cost, unsigned long size)
 	cost->last = size;
 }
 
-/* Behind "[...]"; a ']' is no end where it comes first. */
+/* Skips "[...]"; a ']' does not end it if it comes first. */
 static const char *skip_bracket(const char *at)
 {
 	at += at[1] == '^' ? 2 : 1;
@@ -42,7 +42,8 @@ static const char *skip_bracket(const char *at)
 	return *at ? at + 1 : at;
 }
 
-/* "{3}", "{3,}", "{,5}", "{3,5}": how often the last part is written out. */
+/* Parses "{3}", "{3,}", "{,5}", "{3,5}": how often the last part is written
+ * out. */
 static const char *read_repeats(const char *at, unsigned long *times)
 {
 	long least = 0, most = 0;
@@ -62,7 +63,7 @@ static const char *read_repeats(const char *at, unsigned long *times)
 	if (most < least)
 		most = least;
 	if (*at != '}')
-		most = 1; /* regcomp() says what is wrong */
+		most = 1; /* regcomp() will report the error */
 	*times = (unsigned long)(most < REPEATS_MAX ? most : REPEATS_MAX);
 	return at + (*at == '}');
 }
@@ -107,7 +108,7 @@ static int check_cost(const char *at, struct error *err)
 			}
 			at++;
 			break;
-		case '+': /* "a+" is "aa*" to regcomp() */
+		case '+': /* regcomp() expands "a+" to "aa*" */
 			cost.last = cost.last * 2 + 1;
 			at++;
 			break;

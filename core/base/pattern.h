@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Regular expressions that come with a job file.  regcomp() unrolls what is
- * repeated and recurses into what is nested, without a limit: thirty
- * characters take all memory, and a line of parentheses the stack.
+ * Regular expressions from job files.  regcomp() unrolls repetitions and
+ * recurses into groups without a limit: thirty characters can take all memory,
+ * and a line of parentheses the whole stack.
  */
 #ifndef JOBRUN_PATTERN_H
 #define JOBRUN_PATTERN_H
@@ -11,13 +11,13 @@
 
 #include "core/base/error.h"
 
-/* The limits of an expression, with all repetitions written out. */
+/* The most characters of an expression after unrolling its repetitions. */
 #define PATTERN_COST_MAX 2000
-#define PATTERN_DEPTH_MAX 32 /* groups in one another */
+#define PATTERN_DEPTH_MAX 32 /* the deepest nesting of groups */
 
-/* As regcomp(), for POSIX extended expressions without back references, which
- * can take exponential time.  `err` continues a sentence that names the text:
- * "is no ...", "repeats too much ...". */
+/* Like regcomp(), for POSIX extended expressions; refuses back references,
+ * which can take exponential time.  `err` continues a sentence that names the
+ * expression: "is no ...", "repeats too much ...". */
 int pattern_compile(const char *text, int flags, regex_t *out,
 		    struct error *err);
 

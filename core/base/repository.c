@@ -34,8 +34,8 @@ char *repository_read(const char *folder, const char *name, size_t max,
 	return text;
 }
 
-/* The first line behind `prefix` in a small file, as a path from the folder
- * of that.  Returns new, or NULL. */
+/* The rest of the first line after `prefix` in a small file, as a path relative
+ * to that file's folder.  Returns new, or NULL. */
 static char *follow(const char *folder, const char *file, const char *prefix)
 {
 	size_t len;
@@ -52,8 +52,8 @@ static char *follow(const char *folder, const char *file, const char *prefix)
 	return out;
 }
 
-/* Git puts what a `.git` file leads to below a folder whose name ends in
- * ".git"; elsewhere it is somebody's trick, or --separate-git-dir. */
+/* When `.git` is a file, Git's own ones lead below a folder whose name ends in
+ * ".git"; any other path is a trick, or --separate-git-dir. */
 static bool is_git_folder(const char *path)
 {
 	size_t n;
@@ -66,7 +66,7 @@ static bool is_git_folder(const char *path)
 	return false;
 }
 
-/* What the line `worktree = PATH` of its configuration leads to; new. */
+/* The path in the line `worktree = PATH` of its configuration; new. */
 static char *worktree_of(const char *git)
 {
 	size_t len;
@@ -89,15 +89,16 @@ static char *worktree_of(const char *git)
 	return out;
 }
 
-/* A repository elsewhere is the work tree's only if it says so itself: a
- * stranger's `.git` could name any. */
+/* A repository elsewhere belongs to the work tree only if it says so itself: a
+ * stranger's `.git` could name any repository. */
 static bool knows(const char *git, const char *top)
 {
 	char *own = path_join(top, ".git"), *real = realpath(own, NULL);
 	char *back = follow(git, "gitdir", ""), *tree = NULL;
 	bool known = real && path_below(top, git) != NULL;
 
-	/* A linked work tree: its folder names the file that leads to it. */
+	/* A linked work tree: its folder names the `.git` file that leads to
+	 * it. */
 	known = known || (back && real && !strcmp(back, real));
 	if (!known)
 		tree = worktree_of(git);
@@ -118,7 +119,7 @@ bool repository_at(const char *top, struct repository *out)
 	if (stat(path, &st) == 0) {
 		if (S_ISDIR(st.st_mode))
 			git = realpath(path, NULL);
-		else /* submodules and linked work trees */
+		else /* a submodule or a linked work tree */
 			git = follow(top, ".git", "gitdir: ");
 		if (git && (!is_git_folder(git) || !knows(git, top))) {
 			free(git);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What counts as a Git repository, in one place: the boundary of job files, the
- * names of sets and the files that are shipped must agree on it.  Found by
- * looking at `.git` alone: the git program is never run, since a stranger's
- * configuration may name programs.
+ * Defines what counts as a Git repository, for the boundary of job files, the
+ * names of sets and the files that are shipped, which must agree.  Looks only
+ * at `.git` and never runs the git program, since a stranger's configuration
+ * may name programs.
  */
 #ifndef JOBRUN_REPOSITORY_H
 #define JOBRUN_REPOSITORY_H
@@ -11,28 +11,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A work tree.  All three are absolute and owned. */
+/* A work tree.  The paths are absolute and owned. */
 struct repository {
-	char *top;    /* the folder that holds `.git`, without links */
-	char *git;    /* of this work tree: HEAD, index */
-	char *common; /* of all its work trees: config, refs, objects */
+	char *top; /* the folder with `.git`, links resolved */
+	char *git; /* the folder of this work tree: HEAD, index */
+	/* the folder shared by all work trees: config, refs, objects */
+	char *common;
 };
 
 /*
- * The nearest work tree above an existing folder, or the folder itself.  False
- * if it is in none.  A home directory and "/" are never one, though some keep
- * their settings that way: what is below is not one project.
+ * Finds the nearest work tree that contains an existing folder.  Returns false
+ * if there is none.  A home directory and "/" never count, though some people
+ * keep their settings in Git that way: the files below are not one project.
  */
 bool repository_find(const char *folder, struct repository *out);
 
 /* Whether the folder itself, a path without links, is the top of a work tree;
- * a home directory may be. */
+ * here a home directory counts. */
 bool repository_at(const char *top, struct repository *out);
 
 /*
- * A file of a repository's own folder ("config" of `common`), followed by a NUL;
- * only a regular one, and no link: who made the folder may be a stranger.
- * Returns new, or NULL.
+ * Reads a file of a repository's own folder ("config" of `common`), followed by
+ * a NUL.  Reads only regular files, not links: a stranger may have made the
+ * folder.  Returns new, or NULL.
  */
 char *repository_read(const char *folder, const char *name, size_t max,
 		      size_t *len);

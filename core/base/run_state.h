@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The states of runs and tasks: AI Platform's names, as its Job.State has
- * them. */
+/* The states of runs and tasks, named as in AI Platform's Job.State. */
 #ifndef JOBRUN_RUN_STATE_H
 #define JOBRUN_RUN_STATE_H
 
@@ -12,14 +11,14 @@ enum run_state {
 	RUN_RUNNING,
 	RUN_SUCCEEDED,
 	RUN_FAILED,
-	RUN_CANCELLING, /* asked to end, not ended yet */
+	RUN_CANCELLING, /* asked to end, still running */
 	RUN_CANCELLED,
 };
 
 const char *run_state_name(enum run_state state); /* "RUNNING" */
 /* Returns -1 if there is no such state. */
 int run_state_parse(const char *name, enum run_state *out);
-/* True for the states that nothing follows. */
+/* Whether the state is final. */
 bool run_state_is_final(enum run_state state);
 
 #endif

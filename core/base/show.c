@@ -8,9 +8,9 @@
 
 #define ELLIPSIS "…"
 
-/* What a person does not see, or sees in another place: controls (terminals
- * obey some), characters of no width, marks that turn text around or choose
- * the form of what is before them. */
+/* Characters that are invisible or shown in another place: controls (terminals
+ * obey some), characters without width, marks that change the direction of text
+ * or the form of the character before them. */
 static const struct {
 	unsigned first, last;
 } unseen[] = {
@@ -22,7 +22,7 @@ static const struct {
 	{ 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff },
 };
 
-/* The number of a valid sequence. */
+/* The code point of a valid sequence. */
 static unsigned code_point(const unsigned char *p, size_t len)
 {
 	unsigned point = len == 2   ? p[0] & 0x1fU
@@ -45,7 +45,7 @@ static bool is_unseen(unsigned point)
 	return false;
 }
 
-/* More than a byte: as it is, or by its number. */
+/* Shows a character of several bytes: as it is, or as its number. */
 static void show_character(struct buf *out, const char *text, size_t len)
 {
 	unsigned point = code_point((const unsigned char *)text, len);
@@ -84,8 +84,8 @@ void show_text(struct buf *out, const char *text)
 	}
 }
 
-/* How much of a command's name is at `p`, up to where an escape breaks it; 0: it
- * is none.  `blank` says that there is nothing before it in its line. */
+/* The length of a command's name at `p`, up to where an escape would break it;
+ * 0: not a command.  `blank`: nothing precedes it in its line. */
 static size_t command_head(const char *p, bool blank)
 {
 	static const char *const sections[] = { "section_start:",

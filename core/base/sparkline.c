@@ -21,7 +21,7 @@ void sparkline_format(const double *values, size_t count, struct buf *out)
 		least = fmin(least, values[i]);
 		greatest = fmax(greatest, values[i]);
 	}
-	/* Halves, as the difference itself may be infinite. */
+	/* Computed in halves, as the difference itself may be infinite. */
 	span = greatest / 2 - least / 2;
 	for (size_t i = 0; i < count; i++) {
 		if (!isfinite(values[i])) {
@@ -29,7 +29,7 @@ void sparkline_format(const double *values, size_t count, struct buf *out)
 			continue;
 		}
 		level = LEVELS / 2 - 1;
-		/* Not what rounding has made of equal ones. */
+		/* Ignore differences that are only rounding errors. */
 		if (span > 1e-12 * fmax(fabs(least), fabs(greatest)))
 			level = (size_t)((values[i] / 2 - least / 2) / span *
 						 (double)(LEVELS - 1) +

@@ -9,8 +9,8 @@
 
 /*
  * Appends a character for each value, from U+2581 for the least to U+2588 for
- * the greatest, one of medium height if all are equal; '!' for one that is
- * infinite, a blank for NaN.
+ * the greatest; if all are equal, one of medium height.  Infinity gives '!',
+ * NaN a blank.
  */
 void sparkline_format(const double *values, size_t count, struct buf *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions about text: prefixes, UTF-8, the last words. */
+/* Helpers for text: prefixes, UTF-8, the last line. */
 #ifndef JOBRUN_TEXT_H
 #define JOBRUN_TEXT_H
 
@@ -13,13 +13,14 @@ bool text_ends(const char *text, const char *suffix);
 size_t text_utf8_len(const char *text);
 bool text_is_utf8(const char *text);
 
-/* Names come from others: no control characters on somebody's terminal. */
+/* Replaces control characters, as names come from others and are shown on a
+ * terminal. */
 void text_make_printable(char *text); /* they become '?' */
 
-/* The last line of `len` bytes that is not empty, of `*line` bytes without the
- * white space behind it. */
+/* The last nonempty line in `len` bytes; `*line` is its length without trailing
+ * white space. */
 const char *text_last_line(const char *text, size_t len, size_t *line);
-/* The same, as far as it fits, for a terminal: control characters become '?'. */
+/* The same, cut to fit, for a terminal: control characters become '?'. */
 void text_last_words(const char *text, size_t len, char *out, size_t size);
 
 #endif

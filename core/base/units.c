@@ -132,7 +132,7 @@ int size_parse(const char *text, uint64_t *bytes, struct error *err)
 		if (value > SIZE_LARGEST)
 			goto large;
 	}
-	/* A thousandth is as fine as a unit is divided. */
+	/* A unit is divided no finer than into thousandths. */
 	if (*p == '.')
 		for (p++; isdigit((unsigned char)*p) && parts < 1000; p++) {
 			part = part * 10 + (uint64_t)(*p - '0');
@@ -166,7 +166,7 @@ void size_format(uint64_t bytes, char *out, size_t size)
 		 units[i]);
 }
 
-/* glibc alone has sigabbrev_np(), and the agent is not linked with it. */
+/* Only glibc has sigabbrev_np(), and the agent is not linked with it. */
 static const char *const signal_names[] = {
 	[SIGHUP] = "HUP",   [SIGINT] = "INT",   [SIGQUIT] = "QUIT",
 	[SIGILL] = "ILL",   [SIGTRAP] = "TRAP", [SIGABRT] = "ABRT",

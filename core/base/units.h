@@ -8,7 +8,8 @@
 
 #include "core/base/error.h"
 
-/* A whole decimal number from `min` to `max`, nothing before or after it. */
+/* A whole decimal number from `min` to `max`, with nothing before or after
+ * it. */
 int number_parse(const char *text, long min, long max, long *out,
 		 struct error *err);
 
@@ -27,7 +28,7 @@ void size_format(uint64_t bytes, char *out, size_t size);
 /* "SIGTERM", or "signal 35" where there is no name. */
 void signal_format(int number, char *out, size_t size);
 
-/* With no more digits than tell it from all other doubles. */
+/* The fewest digits that distinguish the number from all other doubles. */
 #define NUMBER_SIZE 40
 void number_format(double value, char out[NUMBER_SIZE]);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A checkpoint: the files that a trainer has written under one name, and the
- * state of the training then.  This is its description, for people and in the
- * manifest beside the uploaded files.
+ * state of training at that time.  This struct describes it, for people and for
+ * the manifest beside the uploaded files.
  */
 #ifndef JOBRUN_CHECKPOINT_H
 #define JOBRUN_CHECKPOINT_H
@@ -19,59 +19,62 @@
 #define CHECKPOINT_FILES_MAX 100000
 
 struct checkpoint_file {
-	const char *path; /* from where the name is: "step-3/model.pt" */
+	/* relative to the folder that has `name`: "step-3/model.pt" */
+	const char *path;
 	uint64_t size_bytes;
-	const char *crc32c; /* as crc32c_format() has it; "" if not known */
+	const char *crc32c; /* as by crc32c_format(); "" if not known */
 };
 
 struct checkpoint {
-	const char *name;   /* "model.pt", "step-300", of TensorFlow "ckpt-3" */
-	int64_t time_ms;    /* of its last change */
+	/* "model.pt", "step-300", for TensorFlow "ckpt-3" */
+	const char *name;
+	int64_t time_ms;    /* of the last change */
 	int64_t step;       /* -1: not known */
 	double epoch;       /* -1: not known */
 	const char *metric; /* the name of `value`, or NULL */
 	double value;       /* NaN: not known */
-	int attempt;        /* at the run; 0: not known */
+	int attempt;        /* of the run; 0: not known */
 	struct checkpoint_file *files;
 	size_t file_count;
 	uint64_t size_bytes; /* of all files */
-	/* Where it is kept: rising from 1, 0 if it is not. */
+	/* Its number in the checkpoint store, counted up from 1; 0: not
+	 * stored. */
 	long number;
 };
 
-/* How checkpoints compare. */
+/* How to compare checkpoints. */
 struct checkpoint_order {
-	const char *metric; /* NULL: the newer one is the better one */
+	const char *metric; /* NULL: the newer one is better */
 	bool maximize;
 };
 
-/* The manifest.  Returns new. */
+/* Makes the manifest.  Returns new. */
 json_t *checkpoint_json(const struct checkpoint *checkpoint);
-/* Refuses what is incomplete, and paths that lead elsewhere. */
+/* Refuses incomplete manifests, and paths that lead outside. */
 int checkpoint_from_json(const json_t *value, struct arena *mem,
 			 struct checkpoint *out, struct error *err);
 
 /* < 0 if `a` is preferred to `b`: the newer first. */
 int checkpoint_compare_age(const struct checkpoint *a,
 			   const struct checkpoint *b);
-/* The better one first; those whose value is not known come last, and of
- * equals the newer first. */
+/* Sorts the better one first; checkpoints with an unknown value come last, and
+ * among equals the newer is first. */
 int checkpoint_compare_worth(const struct checkpoint *a,
 			     const struct checkpoint *b,
 			     const struct checkpoint_order *order);
 
 /*
- * Marks in `kept` the checkpoints among `count` to keep when `keep` may stay:
- * the newest, which a run resumes from, and the best ones.
+ * Marks in `kept` which of `count` checkpoints to keep if `keep` may stay: the
+ * newest, from which a run resumes, and the best ones.
  */
 void checkpoint_keep(const struct checkpoint *all, size_t count, size_t keep,
 		     const struct checkpoint_order *order, bool *kept);
 
-/* "step 300, accuracy 93.1": what is known, or "". */
+/* "step 300, accuracy 93.1": the known facts, or "". */
 void checkpoint_describe(const struct checkpoint *checkpoint, char *out,
 			 size_t size);
 
-/* The step that a name says, the last number that stands alone in it:
+/* The step in a name, which is the last number that stands alone in it:
  * "model-300.pt" and "epoch=3-step=300.ckpt" give 300, "resnet50.pt" gives -1:
  * none. */
 int64_t checkpoint_name_step(const char *name);

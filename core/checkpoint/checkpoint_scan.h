@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds checkpoints in the directory that a trainer writes to: each name there
- * is one, a file or a folder with all below it.  TensorFlow's "ckpt-3.index"
- * and "ckpt-3.data-00000-of-00001" are one, "ckpt-3".
+ * Finds checkpoints in a trainer's directory: each name there is one, be it a
+ * file or a folder with all below it.  TensorFlow's "ckpt-3.index" and
+ * "ckpt-3.data-00000-of-00001" are one, "ckpt-3".
  *
  * Hidden names, unfinished files ("x.tmp", "x.partial", "tmp-x", Orbax's
  * "x.orbax-checkpoint-tmp-1"), links and TensorFlow's list "checkpoint" are
@@ -15,8 +15,8 @@
 
 struct checkpoint_item {
 	struct checkpoint what; /* name, time, files (without CRCs), sizes */
-	/* Another one after every change: of its files, their sizes, inodes
-	 * and times. */
+	/* Changes with every change of the checkpoint's files, their sizes,
+	 * inodes and times. */
 	const char *signature;
 	/* A file of a TensorFlow checkpoint is missing. */
 	bool is_partial;
@@ -27,15 +27,16 @@ struct checkpoint_items {
 	size_t count;
 };
 
-/* Whether it is one of several files, and its checkpoint has another name. */
+/* Whether the file is one of several of its checkpoint, which has another
+ * name. */
 bool checkpoint_scan_is_part(const char *file);
 
-/* `folder` is a descriptor, `path` its name for messages.  Lives in `mem`.
- * Files that vanish meanwhile are left out. */
+/* `folder` is a descriptor, `path` its name in messages.  The result lives in
+ * `mem`.  Files that vanish meanwhile are left out. */
 int checkpoint_scan(int folder, const char *path, struct arena *mem,
 		    struct checkpoint_items *out, struct error *err);
 
-/* The same of one name; 1 if it is not there. */
+/* The same for one name; returns 1 if it is missing. */
 int checkpoint_scan_one(int folder, const char *path, const char *name,
 			struct arena *mem, struct checkpoint_item *out,
 			struct error *err);

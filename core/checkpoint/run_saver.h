@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The saver of the checkpoints of a run on this machine, from the preparing
- * of an attempt to its end. */
+/* Saves the checkpoints of a run on this machine, from the preparation of an
+ * attempt to its end. */
 #ifndef JOBRUN_RUN_SAVER_H
 #define JOBRUN_RUN_SAVER_H
 
 #include "core/checkpoint/saver.h"
 #include "core/spec/spec.h"
 
-/* Zeroed, the run keeps none. */
+/* A zeroed one saves no checkpoints. */
 struct run_saver {
 	struct arena *mem;
 	struct saver_config config;
@@ -16,28 +16,28 @@ struct run_saver {
 	void (*ended)(void *arg);
 	void *arg;
 	bool is_ready;
-	char *resume;     /* what to go on from, or NULL */
-	int64_t ended_ms; /* the trainer, of the monotonic clock; 0: not yet */
+	char *resume;     /* the checkpoint to resume from, or NULL */
+	int64_t ended_ms; /* monotonic end of the trainer; 0: still running */
 	bool ended_well;
 };
 
 /*
- * Fetches what the attempt goes on from, and says `ready`, with the reason if
- * that can't be had; later run_saver_end() is answered with `ended`.  All
- * three are set before.  `place` needs no config.
+ * Fetches the checkpoint that the attempt resumes from and calls `ready`, with
+ * the reason if it can't be had; later, `ended` answers run_saver_end().  All
+ * three callback members are set before.  `place` needs no config.
  */
 void run_saver_start(struct run_saver *run, const struct run_spec *spec,
 		     const struct saver_deps *deps);
-/* The owner has no more use for it.  It makes no more reports. */
+/* Releases it.  It makes no more reports. */
 void run_saver_done(struct run_saver *run);
 
 bool run_saver_is_preparing(const struct run_saver *run);
 void run_saver_environment(const struct run_saver *run,
 			   struct environment *out);
-/* The first task has ended, with that status of waitpid(). */
+/* Tells it that the first task has ended, with its status from waitpid(). */
 void run_saver_task_ended(struct run_saver *run, int status);
-/* All tasks are gone: has the last checkpoint kept.  `grace_ms`: how long that
- * may take; -1: as long as the store works. */
+/* To be called when all tasks are gone: saves the last checkpoint.  `grace_ms`:
+ * how long that may take; -1: as long as the store works. */
 void run_saver_end(struct run_saver *run, int64_t grace_ms);
 
 #endif

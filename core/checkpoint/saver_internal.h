@@ -16,8 +16,9 @@ struct keeping {
 	struct arena *mem;
 	struct saver_config config;
 	struct checkpoint_order order;
-	struct checkpoint_store *store; /* NULL: kept nowhere else */
-	bool is_read;                   /* it is known what is there */
+	struct checkpoint_store *store; /* NULL: not stored anywhere else */
+	/* the contents of the store are known */
+	bool is_read;
 	struct checkpoint_watch *watch;
 	struct saver_metric *metric; /* NULL: not opened yet */
 	struct buf input;
@@ -25,7 +26,7 @@ struct keeping {
 	struct saver_end end; /* valid then */
 
 	const struct checkpoint_known *copying; /* or NULL */
-	int64_t failing_since_ms;               /* 0: it works */
+	int64_t failing_since_ms;               /* 0: the store works */
 	char failing_text[512];
 	int64_t retry_ms, retry_at_ms;
 };
@@ -33,10 +34,10 @@ struct keeping {
 void saver_say(struct keeping *k, enum upload_event_kind kind,
 	       const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* For checkpoint_store_read(): says it. */
+/* Reports a skipped checkpoint; for checkpoint_store_read(). */
 void saver_skipped(void *keeping, const char *what, const char *why);
 
-/* Finds the checkpoint to go on from, and has it on this machine: `path` is
+/* Finds the checkpoint to resume from and brings it to this machine: `path` is
  * new, or NULL. */
 int saver_choose(struct keeping *k, char **path, struct error *err);
 

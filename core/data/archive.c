@@ -75,7 +75,8 @@ struct unpack {
 	struct archive *archive;
 	struct archive_limits left;
 	int root; /* the folder */
-	/* The folder of the last entry: the next is mostly in it, too. */
+	/* The folder of the last entry, as the next one is mostly in it,
+	 * too. */
 	int parent;
 	char parent_path[PATH_MAX];
 	char shown[200]; /* the entry's name, fit for a message */
@@ -101,7 +102,7 @@ static int fail(const struct unpack *unpack, struct error *err)
 			   unpack->shown);
 }
 
-/* libarchive's message may quote the entry, so clean it too. */
+/* libarchive's message may quote the entry, so it is cleaned too. */
 static int fail_read(struct unpack *unpack, struct error *err)
 {
 	const char *why = lib.error_string(unpack->archive);
@@ -125,8 +126,8 @@ static int clean_path(const struct unpack *unpack, const char *name,
 	return refuse(unpack, why, err);
 }
 
-/* Opens a folder below the root, through folders only.  Returns -1 with
- * errno set; ELOOP and ENOTDIR mean that something else is there. */
+/* Opens a folder below the root, through folders only.  Returns -1 with errno
+ * set; ELOOP and ENOTDIR mean that something other than a folder is there. */
 static int open_folder(int root, const char *path, bool make)
 {
 	char name[NAME_MAX + 1];
@@ -152,7 +153,7 @@ static int open_folder(int root, const char *path, bool make)
 	return fd;
 }
 
-/* The folder that an entry goes into, and its name there. */
+/* Opens the folder that an entry goes into, and sets its name there. */
 static int enter(struct unpack *unpack, char *path, const char **base,
 		 struct error *err)
 {
@@ -175,7 +176,8 @@ static int enter(struct unpack *unpack, char *path, const char **base,
 	return fail(unpack, err);
 }
 
-/* The last of two entries with one name wins, as with tar. */
+/* Removes an existing entry: as with tar, the last of two with one name
+ * wins. */
 static int make_way(struct unpack *unpack, const char *base, struct error *err)
 {
 	if (unlinkat(unpack->parent, base, 0) == 0 || errno == ENOENT)
@@ -227,9 +229,9 @@ static int make_file(struct unpack *unpack, const char *base, bool executable,
 }
 
 /*
- * A link stays inside if its target goes up first, at most to the top, and
- * then only down: a ".." after a name could go up from where another link
- * has led.
+ * Whether a link's target stays inside: it may go up first, at most to the top,
+ * and then only down, as a ".." after a name could go up from where another
+ * link has led.
  */
 static bool stays_inside(const char *path, const char *target)
 {
@@ -283,7 +285,8 @@ static int make_hard_link(struct unpack *unpack, const char *base, char *target,
 		       err);
 		goto out;
 	}
-	/* The link and its target are one file: make_way() would delete it. */
+	/* If the link and its target are one file, make_way() would delete
+	 * it. */
 	if (fstatat(unpack->parent, base, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		struct stat to;
 
@@ -396,7 +399,7 @@ static int read_entries(struct unpack *unpack, struct error *err)
 	return 0;
 }
 
-/* `fd` is the archive, `unpack->root` where it goes. */
+/* `fd` is the archive, `unpack->root` the destination. */
 static int read_archive(struct unpack *unpack, int fd, struct error *err)
 {
 	int ret = -1;
@@ -418,7 +421,7 @@ static int read_archive(struct unpack *unpack, int fd, struct error *err)
 	return ret;
 }
 
-/* Returns new: an empty folder beside the final one. */
+/* Makes an empty folder beside the final one; returns its name, new. */
 static char *make_beside(const char *folder, struct error *err)
 {
 	char *parent = path_folder(folder);

@@ -55,7 +55,7 @@ static const struct library_symbol symbols[] = {
 struct archive_writer {
 	int fd;
 	const char *name;
-	struct archive *archive; /* what compresses; NULL: nothing does */
+	struct archive *archive; /* the compressor; NULL: no compression */
 	char *chunk;
 };
 
@@ -67,7 +67,7 @@ static int fail(const struct archive_writer *writer, struct error *err)
 			 writer->name, why ? why : "libarchive fails");
 }
 
-/* To libarchive our archive is one run of bytes ("raw"). */
+/* libarchive gets our archive as one byte stream ("raw"). */
 static int open_gzip(struct archive_writer *writer, struct error *err)
 {
 	struct archive_entry *entry;
@@ -145,7 +145,7 @@ static int write_padding(struct archive_writer *writer, uint64_t size_bytes,
 	return write_data(writer, zeroes, tar_padding(size_bytes), err);
 }
 
-/* All entries have one time. */
+/* All entries have the same time. */
 static struct tar_head make_head(const char *path, enum tar_kind kind,
 				 unsigned mode, uint64_t size_bytes)
 {
@@ -167,7 +167,7 @@ int archive_writer_add(struct archive_writer *writer, const char *path,
 	return write_padding(writer, len, err);
 }
 
-/* Copies a file of a known size, and looks at what was copied. */
+/* Copies a file of a known size, and checks the copied bytes. */
 static int copy_file(struct archive_writer *writer, int fd, const char *path,
 		     const struct tree_entry *entry, struct error *err)
 {
@@ -273,7 +273,7 @@ void archive_writer_free(struct archive_writer *writer)
 	if (!writer)
 		return;
 	if (writer->archive) {
-		/* Otherwise libarchive would write an end of archive. */
+		/* Otherwise libarchive would write an end-of-archive marker. */
 		lib.fail(writer->archive);
 		lib.free(writer->archive);
 	}

@@ -9,22 +9,22 @@
 
 #include "core/base/buf.h"
 
-/* Groups, one in or behind another: each is a level of recursion. */
+/* The depth of nested or successive groups, as each is a level of recursion. */
 #define DEPTH_MAX 64
-/* Characters looked at for the other end of a brace: braces without end behind
- * many names would take for ever. */
+/* The most characters examined for closing braces: unclosed braces after many
+ * names would take for ever. */
 #define LOOKED_MAX (1u << 26)
 
 struct brace_expansion {
-	const char *pattern; /* the whole, for messages */
-	struct arena *mem;   /* NULL: they are only counted */
+	const char *pattern; /* the whole pattern, for messages */
+	struct arena *mem;   /* NULL: names are only counted */
 	struct brace_names *names;
 	struct error *err;
 };
 
 struct range {
 	long long first, last, step; /* step > 0 */
-	int width;                   /* filled up with zeros */
+	int width;                   /* padded with zeros */
 };
 
 void brace_names_done(struct brace_names *names)
@@ -51,7 +51,7 @@ static const char *find_close(struct brace_expansion *all, const char *open)
 	return close;
 }
 
-/* The ',' of this level from `at` on, or `end`. */
+/* The next ',' of this level from `at` on, or `end`. */
 static const char *find_comma(const char *at, const char *end)
 {
 	int depth = 0;
@@ -69,7 +69,8 @@ static const char *find_comma(const char *at, const char *end)
 	return at;
 }
 
-/* A number of at most 18 digits; its width counts if it begins with a zero. */
+/* Parses a number of at most 18 digits; its width counts if it begins with a
+ * zero. */
 static bool read_number(const char **at, long long *value, int *width)
 {
 	const char *digits = *at + (**at == '-');
@@ -84,7 +85,7 @@ static bool read_number(const char **at, long long *value, int *width)
 	return true;
 }
 
-/* "FIRST..LAST" or "FIRST..LAST..STEP" from `at` to `end`. */
+/* Parses "FIRST..LAST" or "FIRST..LAST..STEP" from `at` to `end`. */
 static bool read_range(const char *at, const char *end, struct range *out)
 {
 	int unused = 0;
@@ -134,7 +135,7 @@ static int add_name(struct brace_expansion *all, const struct buf *name)
 static int expand(struct brace_expansion *all, struct buf *name,
 		  const char *rest, int depth);
 
-/* Adds the rest of the pattern behind each of the numbers. */
+/* Adds the rest of the pattern after each of the numbers. */
 static int expand_range(struct brace_expansion *all, struct buf *name,
 			const struct range *range, const char *rest, int depth)
 {
@@ -176,7 +177,8 @@ static int expand_list(struct brace_expansion *all, struct buf *name,
 	return ret;
 }
 
-/* Adds all names that begin with `name` and go on as `rest` says. */
+/* Adds all names that begin with `name` and continue with an expansion of
+ * `rest`. */
 static int expand(struct brace_expansion *all, struct buf *name,
 		  const char *rest, int depth)
 {

@@ -18,19 +18,19 @@
 #define MAGIC_SIZE (sizeof(MAGIC) - 1)
 #define HEX_SIZE 64
 #define FILE_SIZE_MAX (256 << 20)
-/* File systems keep times as coarsely as this. */
+/* Some file systems store times this coarsely. */
 #define RACY_MS 2000
-/* A cache that nobody has read for so long belongs to a folder that is gone. */
+/* A cache that was not read for so long is for a folder that is gone. */
 #define UNUSED_S (30 * 24 * 3600)
 
-/* What tells whether a file is the one that was read. */
+/* Identifies a version of a file. */
 struct file_identity {
 	uint64_t device, inode, size_bytes;
 	int64_t changed_ns, status_ns; /* mtime, ctime */
 };
 
-/* An entry in the cache file, as this machine has it in memory; its path
- * follows with a NUL. */
+/* An entry in the cache file, in this machine's memory layout; its path follows
+ * with a NUL. */
 struct record {
 	struct file_identity identity;
 	char hex[HEX_SIZE];
@@ -44,7 +44,7 @@ struct entry {
 
 struct digest_cache {
 	char *file;            /* its path */
-	char *content;         /* of the file, as it was read */
+	char *content;         /* of the cache file, as read */
 	struct entry *entries; /* by path, bytewise */
 	size_t count;
 	struct buf added; /* records and paths, as in the file */
@@ -59,7 +59,7 @@ static int64_t in_ns(struct timespec time)
 
 static struct file_identity identity_of(const struct stat *st)
 {
-	/* No padding, so memcmp() compares two. */
+	/* It has no padding, so memcmp() can compare two. */
 	return (struct file_identity){
 		.device = st->st_dev,
 		.inode = st->st_ino,
@@ -82,8 +82,9 @@ static char *cache_folder(void)
 	return NULL;
 }
 
-/* The folder by its device and inode and by its path: a copy, or another
- * folder of that name, has a cache of its own.  Returns new, or NULL. */
+/* The name of the folder's cache, from the folder's device, inode and path: a
+ * copy, or another folder of that name, has a cache of its own.  Returns new,
+ * or NULL. */
 static char *cache_path(const char *folder, int fd)
 {
 	char *above = cache_folder(), *path = NULL;
@@ -111,7 +112,7 @@ static int by_path(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* Whole, by the digest at its end. */
+/* Whether the content is complete, by the digest at its end. */
 static bool is_whole(const char *content, size_t len)
 {
 	struct digest digest;
@@ -151,7 +152,8 @@ static void read_entries(struct digest_cache *cache, size_t len)
 		      by_path);
 }
 
-/* Only the user's own file: what another wrote could hide a change. */
+/* Reads only the user's own file: one written by somebody else could hide a
+ * change. */
 static char *read_own(const char *path, size_t *len)
 {
 	static const struct timespec times[] = { { .tv_nsec = UTIME_NOW },
@@ -167,7 +169,8 @@ static char *read_own(const char *path, size_t *len)
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	    st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH))) {
 		content = file_read_fd(fd, path, FILE_SIZE_MAX, len, &err);
-		/* For drop_unused(), also where reading leaves no time. */
+		/* Updates the time for drop_unused(), also where reading does
+		 * not. */
 		futimens(fd, times);
 	}
 	close(fd);
@@ -260,7 +263,7 @@ static void drop_unused(const char *folder)
 	closedir(dir);
 }
 
-/* A cache that cannot be written is none the next time. */
+/* Ignores failure: the next process then has no cache. */
 static void write_cache(const struct digest_cache *cache)
 {
 	char *folder = path_folder(cache->file);

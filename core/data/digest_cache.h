@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Remembers the digests of the files of one folder between two runs of
- * jobrun, so that a plan does not read gigabytes that have not changed.
+ * Remembers the digests of the files of one folder between runs of jobrun, so
+ * that a plan does not reread gigabytes that have not changed.
  *
- * A digest counts while device, inode, size, and the times of the last change
- * of contents (mtime) and of status (ctime) are those of before.  A file that
- * changed within two seconds before it was read is not kept: another change
- * could carry the same times (git calls such entries racy).
+ * A digest is valid while the file's device, inode, size, mtime and ctime are
+ * unchanged.  A file that changed within two seconds before it was read is not
+ * cached: another change could leave the same times (git calls such entries
+ * racy).
  *
  * The cache is a file in $XDG_CACHE_HOME/jobrun/digests (else ~/.cache), named
- * by the folder's path.  Losing it costs time only: whatever is wrong with it
- * (missing, damaged, another user's) makes an empty cache, never an error.
+ * by the folder's path.  Losing it costs only time: a missing, damaged or
+ * foreign file gives an empty cache, never an error.
  */
 #ifndef JOBRUN_DIGEST_CACHE_H
 #define JOBRUN_DIGEST_CACHE_H
@@ -21,17 +21,17 @@
 
 #include "core/base/digest.h"
 
-/* Writing the cache pays from so many bytes, or files, read anew. */
+/* The cache is written only if so many bytes, or files, were read anew. */
 #define DIGEST_CACHE_BYTES (8 << 20)
 #define DIGEST_CACHE_FILES 500
 
 struct digest_cache;
 
-/* `folder` is open as `fd`.  Returns new, or NULL where the user has no
- * folder for caches; all functions accept NULL. */
+/* `folder` is open as `fd`.  Returns new, or NULL if the user has no cache
+ * folder; all functions accept NULL. */
 struct digest_cache *digest_cache_open(const char *folder, int fd);
 
-/* Whether the digest of the file at `path` below the folder is known. */
+/* Whether the digest of the file at `path` below the folder is cached. */
 bool digest_cache_find(struct digest_cache *cache, const char *path,
 		       const struct stat *st, struct digest *out);
 
@@ -40,8 +40,8 @@ void digest_cache_add(struct digest_cache *cache, const char *path,
 		      const struct stat *st, int64_t read_at_ms,
 		      const struct digest *digest);
 
-/* Frees it, and writes it first if what was added is worth that.  Entries
- * that were neither found nor added are dropped: their files are gone. */
+/* Frees the cache, after writing it if enough was added.  Entries neither found
+ * nor added are dropped: their files are gone. */
 void digest_cache_close(struct digest_cache *cache);
 
 #endif

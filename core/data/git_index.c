@@ -11,7 +11,7 @@
 #include "core/base/file.h"
 
 #define INDEX_MAX ((size_t)128 << 20)
-#define NAMES_PER_BYTE 8 /* of version 4, which packs them */
+#define NAMES_PER_BYTE 8 /* of version 4, which compresses them */
 #define NS_PER_S INT64_C(1000000000)
 #define HEADER_SIZE 12
 #define STAT_SIZE 40
@@ -32,18 +32,19 @@ struct git_index {
 	unsigned version;
 	struct git_entry *entries;
 	size_t count;
-	struct arena *names; /* those that are not in `data` as they are */
+	struct arena *names; /* entry names that are not in `data` verbatim */
 	bool ahead;
 	int64_t time_ns;
 };
 
-/* How far it has been read. */
+/* The state of reading an index. */
 struct index_reader {
 	struct git_index *index;
 	const unsigned char *at, *end;
-	const char *before; /* the name of the last entry */
-	bool split;         /* an entry without a name: it is in another file */
-	size_t names;       /* bytes of unpacked ones */
+	const char *before; /* the name of the previous entry */
+	/* an entry without a name: that is in another file */
+	bool split;
+	size_t names; /* bytes of decompressed names */
 };
 
 static uint32_t get_32(const unsigned char *at)
@@ -62,7 +63,7 @@ static size_t left_of(const struct index_reader *in)
 	return (size_t)(in->end - in->at);
 }
 
-/* In versions 2 and 3: as it is, then one to eight zeros. */
+/* Reads a name in versions 2 and 3: verbatim, then one to eight zeros. */
 static const char *plain_name(struct index_reader *in,
 			      const unsigned char *start)
 {
@@ -76,8 +77,8 @@ static const char *plain_name(struct index_reader *in,
 	return name;
 }
 
-/* In version 4: how many bytes to drop from the name before, and what follows
- * instead. */
+/* Reads a name in version 4: how many bytes to drop from the previous name, and
+ * the bytes to append. */
 static const char *packed_name(struct index_reader *in)
 {
 	size_t before = strlen(in->before);
@@ -104,7 +105,7 @@ static const char *packed_name(struct index_reader *in)
 	return name;
 }
 
-/* What could lead anywhere else is no name of Git's. */
+/* Whether the name is valid for Git, and leads nowhere else. */
 static bool is_name(const char *name)
 {
 	size_t n;
@@ -164,23 +165,23 @@ static int read_entry(struct index_reader *in, struct git_entry *out)
 	n = strlen(out->path);
 	if ((flags & FLAG_NAME) != (n < FLAG_NAME ? n : FLAG_NAME))
 		return -1;
-	/* Equal ones are the sides of a conflict. */
+	/* Equal names are the sides of a conflict. */
 	if (strcmp(in->before, out->path) > 0)
 		return -1;
 	in->before = out->path;
 	return 0;
 }
 
-/* "TREE" begins with the top: "", 0, and how many entries it has, in digits,
- * or -1 if they are no tree that Git has made. */
+/* "TREE" begins with the top: "", 0, and in digits the number of entries, or -1
+ * if they are not those of a tree that Git has made. */
 static void read_tree(struct git_index *index, const unsigned char *at,
 		      size_t len)
 {
 	index->ahead = len >= 3 && !memcmp(at, "\0-1", 3);
 }
 
-/* A part whose name is in capitals can be left alone; "sdir" only says that
- * there may be folders among the entries. */
+/* An extension with an upper-case name may be ignored; "sdir" only says that
+ * the entries may include folders. */
 static int read_extensions(struct index_reader *in, const char **unknown)
 {
 	while (left_of(in)) {
@@ -207,8 +208,8 @@ static int read_extensions(struct index_reader *in, const char **unknown)
 	return 0;
 }
 
-/* The file does not say how long its hashes are, but only with the right size
- * it is one to its end. */
+/* The file does not say how long its hashes are, but it parses to its end only
+ * with the right size. */
 static int read_all(struct git_index *index, size_t hash_size,
 		    const char **unknown)
 {
@@ -238,7 +239,7 @@ static int read_all(struct git_index *index, size_t hash_size,
 	return in.split && !*unknown ? -1 : 0;
 }
 
-/* Takes the bytes.  Errors call them `name`. */
+/* Takes the data.  Errors call it `name`. */
 static struct git_index *parse(char *data, size_t len, const char *name,
 			       struct error *err)
 {
@@ -325,7 +326,8 @@ bool git_index_is_ahead(const struct git_index *index)
 	return index->ahead;
 }
 
-/* The first entry whose path is not before PATH, or PATH and a slash. */
+/* The first entry whose path is not before PATH, or not before PATH and a
+ * slash. */
 static size_t first_from(const struct git_index *index, const char *path,
 			 bool below)
 {

@@ -17,12 +17,16 @@
 #include "core/base/text.h"
 #include "core/data/git_index.h"
 
-#define REF_MAX 1024 /* bytes of HEAD and of a file below refs/ */
+#define REF_MAX 1024 /* the most bytes of HEAD and of a file below refs/ */
 #define PACKED_REFS_MAX ((size_t)64 << 20)
-#define LINKS_MAX 5                     /* refs that name other refs */
-#define WHOLE_MAX 50000                 /* files looked at beyond the folder */
-#define CONTENTS_MAX ((size_t)64 << 20) /* of a file that is compared */
-#define COMPARED_MAX ((uint64_t)512 << 20) /* of all of them */
+/* the most refs that refer to other refs in a row */
+#define LINKS_MAX 5
+/* the most files checked outside the folder */
+#define WHOLE_MAX 50000
+/* the most bytes of a file to compare */
+#define CONTENTS_MAX ((size_t)64 << 20)
+/* the most bytes to compare in all */
+#define COMPARED_MAX ((uint64_t)512 << 20)
 #define NS_PER_S INT64_C(1000000000)
 #define SHA1_DIGITS 40
 #define SHA256_DIGITS 64
@@ -30,17 +34,17 @@
 struct git_status {
 	struct repository repository;
 	struct git_index *index;
-	char *below; /* the folder, from the top; "" is the top */
+	char *below; /* the folder relative to the top; "" for the top */
 	char *branch;
 	char *commit;
-	struct git_change *changes; /* of tracked files; the first ones */
+	struct git_change *changes; /* of tracked files; only the first ones */
 	size_t count;               /* of all */
-	uint64_t compared;          /* bytes, so far */
+	uint64_t compared;          /* bytes compared so far */
 };
 
 /* ---- HEAD and refs ------------------------------------------------------ */
 
-/* Returns new: the hash at the start of a text, or NULL. */
+/* The hash at the start of a text, new, or NULL. */
 static char *hash_of(const char *text)
 {
 	size_t n = strspn(text, "0123456789abcdef");
@@ -52,7 +56,7 @@ static char *hash_of(const char *text)
 	return mem_printf("%.*s", (int)n, text);
 }
 
-/* A name that stays below refs/. */
+/* Whether the name stays below refs/. */
 static bool is_ref(const char *name)
 {
 	char clean[PATH_MAX];
@@ -61,7 +65,7 @@ static bool is_ref(const char *name)
 	       !strcmp(name, clean);
 }
 
-/* "HASH refs/heads/main" of a line. */
+/* Finds a line "HASH refs/heads/main". */
 static char *find_packed(const char *common, const char *name)
 {
 	char *path = path_join(common, "packed-refs");
@@ -81,7 +85,8 @@ static char *find_packed(const char *common, const char *name)
 	return out;
 }
 
-/* A small file without the white space at its end.  Returns new, or NULL. */
+/* Reads a small file without the white space at its end.  Returns new, or
+ * NULL. */
 static char *read_ref(const char *folder, const char *name)
 {
 	char *path = path_join(folder, name);
@@ -123,7 +128,8 @@ static void read_head(struct git_status *status)
 
 /* ---- tracked files ------------------------------------------------------ */
 
-/* As Git hashes a file: "blob SIZE", 0, and the contents. */
+/* Whether Git's hash of the file matches: over "blob SIZE", 0, and the
+ * contents. */
 static bool has_hash(const char *data, size_t len,
 		     const struct git_entry *entry, size_t hash_size)
 {
@@ -177,9 +183,9 @@ static bool is_file_as_tracked(const char *path, const struct git_entry *entry,
 	return same;
 }
 
-/* Size and time decide if the file is older than the index: a later change
- * could have left both as they were.  Not all that write an index know the
- * time to the nanosecond. */
+/* Whether size and time are those of the index.  They only decide if the file
+ * is older than the index: a later change could have left both as they were.
+ * Not everything that writes an index stores nanoseconds. */
 static bool is_as_seen(const struct git_status *status, const struct stat *st,
 		       const struct git_entry *entry)
 {
@@ -195,7 +201,7 @@ static bool is_as_seen(const struct git_status *status, const struct stat *st,
 	       file_ns < index_ns;
 }
 
-/* Returns whether it has changed, and how. */
+/* Returns whether the file has changed, and sets how. */
 static bool has_changed(struct git_status *status, const char *path,
 			const struct git_entry *entry,
 			enum git_change_type *type)
@@ -219,7 +225,7 @@ static bool has_changed(struct git_status *status, const char *path,
 		return false;
 	if (entry->size && (uint32_t)st.st_size != entry->size)
 		return true;
-	/* What is too much to be compared may well have changed. */
+	/* A file that is too large to be compared is taken as changed. */
 	status->compared += (uint64_t)st.st_size;
 	if (status->compared > COMPARED_MAX)
 		return true;
@@ -235,8 +241,8 @@ static bool is_below(const char *path, const char *folder)
 	return !n || (!strncmp(path, folder, n) && path[n] == '/');
 }
 
-/* What the user or a sparse checkout says is not there, and submodules, are
- * not looked at. */
+/* Skips submodules, and files that the user or a sparse checkout has marked as
+ * absent. */
 static void find_changes(struct git_status *status)
 {
 	size_t total = git_index_count(status->index), i;
@@ -269,7 +275,7 @@ static void find_changes(struct git_status *status)
 
 /* ---- all of it ---------------------------------------------------------- */
 
-/* The folder from the top; NULL if it is not below it. */
+/* The folder relative to the top; NULL if it is not below it. */
 static char *below_top(const struct repository *repository, const char *folder)
 {
 	char *real = realpath(folder, NULL);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which state of a Git repository a folder is in: the commit that is checked
- * out, its branch, and which files are not as they were committed.  Read from
- * HEAD, the refs and the index; the git program is never run, and no
- * configuration is read (core/data/git_index.h).
+ * The state of a folder's Git repository: the commit that is checked out, its
+ * branch, and the files that differ from it.  Reads HEAD, the refs and the
+ * index; never runs git nor reads its configuration (core/data/git_index.h).
  *
- * A tracked file counts as unchanged if its size and time are those of the
- * index, else if its contents are; filters are not applied.  Above 50,000
- * tracked files only those below the folder are looked at.
+ * A tracked file is unchanged if its size and time are those of the index, or
+ * else its contents are; filters are not applied.  With more than 50,000
+ * tracked files only those below the folder are checked.
  */
 #ifndef JOBRUN_GIT_STATUS_H
 #define JOBRUN_GIT_STATUS_H
@@ -24,33 +23,34 @@ enum git_change_type {
 };
 
 struct git_change {
-	const char *path; /* from the top of the repository */
+	const char *path; /* relative to the top of the repository */
 	enum git_change_type type;
 };
 
-#define GIT_CHANGES_MAX 20 /* so many are named */
+#define GIT_CHANGES_MAX 20 /* the most changes that are named */
 
 struct git_status; /* opaque */
 
-/* Looks at the repository of an existing folder.  Returns new, or NULL: it is
- * in none, or in one that can't be read. */
+/* Reads the repository of an existing folder.  Returns new, or NULL if the
+ * folder is in none, or in one that can't be read. */
 struct git_status *git_status_new(const char *folder);
 void git_status_free(struct git_status *status);
 
-/* Whether it is what git_status_new() would give for that folder. */
+/* Whether `status` is what git_status_new() would return for that folder. */
 bool git_status_is_of(const struct git_status *status, const char *folder);
 
-/* 40 or 64 hex digits, or NULL: there is none so far. */
+/* 40 or 64 hex digits, or NULL before the first commit. */
 const char *git_status_commit(const struct git_status *status);
-/* "main", or NULL if a commit is checked out. */
+/* "main", or NULL if HEAD is detached. */
 const char *git_status_branch(const struct git_status *status);
-/* Whether the index may hold what no commit does. */
+/* Whether the index may hold changes that no commit has. */
 bool git_status_is_staged(const struct git_status *status);
 
 /*
- * What differs from the commit, tracked files first, each kind by path; the
- * untracked are those of `paths`, which are below `folder`.  Fills in at most
- * GIT_CHANGES_MAX; returns how many there are.  Paths live in `mem`.
+ * Lists what differs from the commit, tracked files first, each group sorted by
+ * path; untracked files are only those of `paths`, which are below `folder`.
+ * Fills in at most GIT_CHANGES_MAX; returns how many changes exist.  Paths live
+ * in `mem`.
  */
 size_t git_status_changes(const struct git_status *status, const char *folder,
 			  const char *const *paths, size_t count,

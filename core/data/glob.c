@@ -19,16 +19,16 @@ static const struct class
 	{ "space", isspace }, { "upper", isupper }, { "xdigit", isxdigit },
 };
 
-/* A position in [...], and what the byte before it was: the start of a range,
- * or 0. */
+/* A position in [...], and the byte before it, which may start a range, or
+ * 0. */
 struct bracket {
 	const char *at;
 	unsigned char before;
 	bool found;
 };
 
-/* "[:alpha:]" at `b->at`.  Returns 1 if there is one, 0 if there is none, -1
- * if it has no end or no such name. */
+/* Matches "[:alpha:]" at `b->at`.  Returns 1 if there is a class, 0 if there is
+ * none, -1 if it is unknown or not closed. */
 static int match_class(struct bracket *b, unsigned char c)
 {
 	const char *name = b->at + 2;
@@ -52,7 +52,7 @@ static int match_class(struct bracket *b, unsigned char c)
 	return 1;
 }
 
-/* One member, range or class.  Returns -1 if the pattern ends in it. */
+/* Matches one member, range or class.  Returns -1 if the pattern ends in it. */
 static int match_member(struct bracket *b, unsigned char c)
 {
 	unsigned char low = b->before, high;
@@ -79,14 +79,14 @@ static int match_member(struct bracket *b, unsigned char c)
 	return *b->at++ ? 0 : -1;
 }
 
-/* `*pattern` is behind the bracket, and afterwards behind its end.  Returns -1
- * if there is none. */
+/* `*pattern` is after the opening bracket, and afterwards after the closing
+ * one.  Returns -1 if there is none. */
 static int match_bracket(const char **pattern, unsigned char c)
 {
 	bool other = **pattern == '!' || **pattern == '^';
 	struct bracket b = { .at = *pattern + other };
 
-	/* One that closes is a member if it comes first. */
+	/* A closing bracket is a member if it comes first. */
 	do
 		if (match_member(&b, c) < 0)
 			return -1;
@@ -95,7 +95,7 @@ static int match_bracket(const char **pattern, unsigned char c)
 	return b.found != other && c != '/';
 }
 
-/* The next byte of the text against what is neither a star nor the end. */
+/* Matches the next byte of the text against anything but a star or the end. */
 static bool match_one(const char **pattern, char c)
 {
 	char p = *(*pattern)++;
@@ -124,13 +124,14 @@ bool glob_is_valid(const char *pattern)
 	return true;
 }
 
-/* Where to go on when what followed a star did not match.  Only the last one
- * ever needs to be tried again: what an earlier one would match besides, the
- * later one matches as well. */
+/* Where to go on when the pattern after a star did not match.  Only the last
+ * star ever needs to be retried: text that an earlier one could match besides,
+ * the last one matches as well. */
 struct retry {
-	const char *pattern; /* behind the star; NULL: none */
+	const char *pattern; /* after the star; NULL: none */
 	const char *text;
-	bool folders; /* `**` and a slash: ends at the start of a name */
+	/* `**` and a slash: may end only at the start of a name */
+	bool folders;
 };
 
 static bool advance(struct retry *retry)
@@ -150,7 +151,7 @@ static bool advance(struct retry *retry)
 	return true;
 }
 
-/* Whether these stars match slashes, too. */
+/* Whether these stars also match slashes. */
 static bool is_deep(const char *start, const char *stars, const char *end,
 		    bool is_path)
 {

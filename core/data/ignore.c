@@ -7,15 +7,16 @@
 #include "core/base/file.h"
 #include "core/data/glob.h"
 
-#define PATTERN_COUNT_MAX 4000 /* of a whole stack: each costs each path */
-#define PATTERN_MAX 1024       /* bytes of one */
+/* of a whole stack, as each pattern costs time for each path */
+#define PATTERN_COUNT_MAX 4000
+#define PATTERN_MAX 1024 /* bytes of one pattern */
 
 struct ignore_pattern {
 	struct ignore_pattern *next;
 	const char *text;
-	size_t literal; /* bytes at its start without a special one */
+	size_t literal; /* the number of literal bytes at its start */
 	size_t len;
-	bool any_depth; /* one name, at any depth */
+	bool any_depth; /* a single name, matched at any depth */
 	bool folders;   /* only those */
 	bool take_back;
 };
@@ -24,13 +25,14 @@ struct ignore {
 	const struct ignore *under;
 	const char *below;
 	size_t below_len;
-	struct ignore_pattern *last; /* the last of the file first */
-	size_t count;                /* and of those under it */
+	/* the last pattern of the file comes first */
+	struct ignore_pattern *last;
+	size_t count; /* including those of the lists below */
 };
 
 static const char built_in[] = ".git\n__pycache__\n*.pyc\n";
 
-/* The length without blanks at the end, unless a backslash keeps the first. */
+/* The length without trailing blanks, except one kept by a backslash. */
 static size_t trimmed(const char *line, size_t len)
 {
 	bool escaped = false;
@@ -160,7 +162,7 @@ char *ignore_pattern(const char *path)
 	return buf_take(&out);
 }
 
-/* Most patterns are ruled out, or hold, by their literal start alone. */
+/* The literal start alone rules out or matches most patterns. */
 static bool match(const struct ignore_pattern *pattern, const char *path,
 		  const char *base, uint64_t *steps)
 {

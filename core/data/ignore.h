@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Patterns of paths that are left out, in the form of Git's ignore files; what
- * they mean is described in tree.h.  Lists are stacked: the newest one that
- * has a pattern for a path decides.
+ * Patterns of paths to leave out, in the form of Git's ignore files; tree.h
+ * describes what they mean.  Lists are stacked: the newest list with a pattern
+ * for a path decides.
  */
 #ifndef JOBRUN_IGNORE_H
 #define JOBRUN_IGNORE_H
@@ -16,18 +16,18 @@
 
 #define IGNORE_FILE ".jobrunignore"
 
-struct ignore; /* lives in the arena that it was made from */
+struct ignore; /* lives in the arena it was made from */
 
 enum ignore_verdict {
-	IGNORE_SILENT, /* no pattern is about it */
+	IGNORE_SILENT, /* no pattern matches it */
 	IGNORE_OUT,
 	IGNORE_IN, /* taken back */
 };
 
 /*
- * Puts the patterns of `text` upon those of `under` (or NULL): they hold for
- * what is below the folder `below`, "" or "a/b", and have no leading slash
- * from there.  Errors call the text `name`.
+ * Stacks the patterns of `text` on those of `under` (or NULL).  They hold below
+ * the folder `below`, "" or "a/b", and have no leading slash from there.
+ * Errors call the text `name`.
  */
 const struct ignore *ignore_put(const struct ignore *under, const char *below,
 				const char *text, size_t len, const char *name,
@@ -36,13 +36,14 @@ const struct ignore *ignore_put(const struct ignore *under, const char *below,
 /* The built-in patterns. */
 const struct ignore *ignore_built_in(struct arena *mem, struct error *err);
 
-/* `ignore` may be NULL.  Ask for each folder before its contents.  Adds to
- * `*steps` what it took. */
+/* `ignore` may be NULL.  Ask for each folder before its contents.  Adds its
+ * cost to `*steps`. */
 enum ignore_verdict ignore_decide(const struct ignore *ignore, const char *path,
 				  bool is_folder, uint64_t *steps);
 
-/* The pattern for a folder that is at `path` below the one that has patterns,
- * with its newline.  Returns new, or NULL if it is no folder below it. */
+/* The pattern, with its newline, that ignores the folder at `path` below the
+ * folder with the patterns.  Returns new, or NULL if `path` is not a folder
+ * below it. */
 char *ignore_pattern(const char *path);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Directories as a store of objects.  A file is written beside its place,
- * synced, and then renamed; a partial file of a killed writer is not an object.
+ * Directories as object stores.  A file is written beside its final place,
+ * synced, and renamed; a partial file of a killed writer is not an object.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +23,7 @@
 #define BESIDE ".jobrun-"
 #define CHUNK_SIZE ((size_t)1 << 20)
 #define DEPTH_MAX 64
-/* A folder may be removed, empty, while a file is made in it. */
+/* An empty folder may be removed just when a file is made in it. */
 #define FOLDER_TRIES 5
 
 static void *folder_open(const struct object_env *env, struct error *err)
@@ -81,7 +81,7 @@ static int give(int fd, uint64_t offset, uint64_t len, object_sink *sink,
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n == 0)
-			errno = EIO; /* it was cut short */
+			errno = EIO; /* the file was truncated */
 		if (n <= 0) {
 			ret = -1;
 		} else if (sink(arg, data, (size_t)n) < 0) {
@@ -145,7 +145,7 @@ static int read_crc(int fd, uint64_t size, char out[9])
 	return 0;
 }
 
-/* Where the file system can, without copying anything. */
+/* Copies within the file system, if it can do that. */
 static int copy(int from, int to, uint64_t size)
 {
 	off_t at = 0, there = 0;
@@ -161,7 +161,7 @@ static int copy(int from, int to, uint64_t size)
 	}
 	if ((uint64_t)at == size)
 		return 0;
-	/* Not between these two, or not in this kernel. */
+	/* Impossible between these two files, or in this kernel. */
 	if (n < 0 && errno != EXDEV && errno != EINVAL && errno != ENOSYS &&
 	    errno != EOPNOTSUPP)
 		return -1;
@@ -180,7 +180,7 @@ static int copy(int from, int to, uint64_t size)
 	return 0;
 }
 
-/* A file to write into; its name is left in `beside`, new. */
+/* Creates a file to write to; sets `beside` to its name, new. */
 static int make_beside(const char *folder, char **beside, struct error *err)
 {
 	unsigned long long random;
@@ -228,7 +228,8 @@ static int name_file(const char *beside, const char *url, bool replace,
 	ret = replace ? rename(beside, url)
 		      : renameat2(AT_FDCWD, beside, AT_FDCWD, url,
 				  RENAME_NOREPLACE);
-	/* A file system that can't: what appears this very moment is lost. */
+	/* On a file system without this call, a file that appears at this very
+	 * moment is lost. */
 	if (ret < 0 && !replace && (errno == EINVAL || errno == ENOSYS) &&
 	    lstat(url, &st) < 0)
 		ret = rename(beside, url);
@@ -316,7 +317,7 @@ static int walk_item(struct object_walk *walk, unsigned depth,
 	struct stat st;
 	int ret;
 
-	/* Gone since it was listed, or a link to nowhere: one less. */
+	/* Skip a file that is gone since it was listed, and a dangling link. */
 	if (lstat(walk->path.data, &st) < 0)
 		return 0;
 	if (S_ISDIR(st.st_mode))
@@ -371,7 +372,7 @@ static int folder_list(void *ctx, const char *folder, object_each *each,
 	return ret;
 }
 
-/* A store has no empty folders. */
+/* Also removes empty folders, which a store does not have. */
 static int folder_remove_object(void *ctx, const char *url, struct error *err)
 {
 	char *folder = path_folder(url);

@@ -13,8 +13,8 @@
 struct object_store {
 	const struct object_scheme *const *schemes;
 	const struct object_env *env;
-	pthread_mutex_t lock; /* the number of `schemes` and `contexts` */
-	void **contexts;      /* one for each scheme; NULL: not opened yet */
+	pthread_mutex_t lock; /* guards `contexts` */
+	void **contexts;      /* one for each scheme; NULL: not open yet */
 	bool stopped;
 };
 
@@ -62,7 +62,7 @@ static bool suits(const struct object_scheme *scheme, const char *url)
 			       : !strstr(url, "://");
 }
 
-/* The scheme of a URL, and its context. */
+/* Finds the scheme of a URL, and its context. */
 static const struct object_scheme *
 find(struct object_store *store, const char *url, void **ctx, struct error *err)
 {

@@ -37,8 +37,8 @@ static void add_path(struct buf *out, const char *folder)
 	buf_puts(out, folder);
 }
 
-/* A src/ with an __init__.py is a package called src: what is in it must not
- * be found as a module of the top level. */
+/* A src/ with an __init__.py is itself a package called src, whose modules must
+ * not become importable at the top level. */
 static void add_source(struct buf *out, const char *folder)
 {
 	char *src = path_join(folder, "src");
@@ -69,7 +69,7 @@ static int is_shown(const struct dirent *item)
 	return item->d_name[0] != '.';
 }
 
-/* Bytewise: alphasort() would depend on the locale. */
+/* Compares bytes: alphasort() would depend on the locale. */
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);

@@ -17,7 +17,7 @@
 #include "core/data/archive_writer.h"
 #include "core/data/tree.h"
 
-#define SECRETS_MAX 20 /* names in a warning */
+#define SECRETS_MAX 20 /* the most names in a warning */
 #define NAME_HEX 12    /* digits of the digest in the archive's name */
 #define TEMPORARY ".jobrun-package."
 
@@ -39,10 +39,11 @@ struct sdist_packing {
 	struct arena *mem;
 	const char *folder; /* as the caller gave it, without links */
 	const char *name;   /* of the package */
-	const char *root;   /* what is packed */
-	const char *below;  /* its folder in the archive: "trainer/", or "" */
+	const char *root;   /* the folder to pack */
+	/* the package's folder in the archive: "trainer/", or "" */
+	const char *below;
 	struct tree tree;
-	char *setup; /* the text of setup.py, or NULL: it has its own */
+	char *setup; /* the contents of setup.py, or NULL: the folder has one */
 };
 
 static bool has_file(const char *folder, const char *name)
@@ -61,7 +62,7 @@ static bool is_project(const char *folder)
 	       has_file(folder, "pyproject.toml");
 }
 
-/* Letters that a name of a distribution may have: PEP 508. */
+/* Keeps the characters that a distribution's name may have: PEP 508. */
 static const char *distribution_name(const char *base, struct arena *mem)
 {
 	char *name = arena_strdup(mem, base);
@@ -138,7 +139,8 @@ static bool has_entry(const struct sdist_packing *packing, const char *top,
 	return is;
 }
 
-/* find_packages() takes only what has an __init__.py, all the way down. */
+/* Every folder down to the module needs an __init__.py, or find_packages()
+ * leaves it out. */
 static int check_packages(const struct sdist_packing *packing, char *path,
 			  struct error *err)
 {
@@ -185,8 +187,8 @@ static int check_module(const struct sdist_packing *packing, const char *module,
 	return ret;
 }
 
-/* Modules beside the packages have to be named one by one.  A name that is not
- * an identifier cannot be imported, and would need quoting. */
+/* Whether a file is a module beside the packages, which setup.py must name.  A
+ * name that is not an identifier cannot be imported, and would need quoting. */
 static bool is_module(const struct sdist_packing *packing,
 		      const struct tree_entry *entry)
 {
@@ -234,7 +236,7 @@ static int make_setup(struct sdist_packing *packing, struct error *err)
 			 packing->folder);
 }
 
-/* An archive of an earlier time is no part of the next. */
+/* Excludes earlier archives from the next one. */
 static char *own_patterns(const struct sdist_packing *packing, const char *to)
 {
 	char *real = realpath(to, NULL);
@@ -295,7 +297,8 @@ out:
 	return ret;
 }
 
-/* The name follows from the contents, and so does every byte. */
+/* Names the archive by a digest of its contents, which also determine every
+ * byte. */
 static int name_contents(const struct sdist_packing *packing,
 			 struct digest *out, struct error *err)
 {
@@ -379,7 +382,6 @@ out:
 	return ret;
 }
 
-/* As setuptools and Git do.  Where we put the archive may be one. */
 /* The first of them; NULL if there is none. */
 static const char *name_secrets(const struct tree *tree, struct arena *mem)
 {
@@ -400,6 +402,8 @@ static const char *name_secrets(const struct tree *tree, struct arena *mem)
 	return out;
 }
 
+/* Leaves out empty folders, as setuptools and Git do; the archive's own folder
+ * may be one. */
 static void drop_empty_folders(struct tree *tree)
 {
 	size_t i, count = 0;

@@ -5,13 +5,12 @@
  * before it uploaded a folder.
  *
  * A folder with setup.py or pyproject.toml is packed as it is.  A package (a
- * folder with __init__.py) whose parent has one of these is packed with that
- * parent, as gcloud did; one whose parent has none, and any other folder of
- * Python files, gets a setup.py made for it.  setup.py is never run: all
- * files go in but what a build leaves behind and what is no part of a source
- * (core/data/tree.h).
+ * folder with __init__.py) is packed with its parent if that has one of these
+ * files, as gcloud did.  Any other package or folder of Python files gets a
+ * generated setup.py. setup.py is never run: all files go in except build
+ * output and files that are not part of a source (core/data/tree.h).
  *
- * Equal contents give an archive that is equal to the byte.
+ * Equal contents give identical archives.
  */
 #ifndef JOBRUN_SDIST_H
 #define JOBRUN_SDIST_H
@@ -32,15 +31,15 @@ struct sdist {
 	uint64_t size_bytes;  /* of the archive */
 	size_t files;         /* files in the archive */
 	uint64_t bytes;       /* bytes in these files */
-	bool made_setup;      /* setup.py is ours */
-	const char *secrets;  /* files that are likely to be some, or NULL */
+	bool made_setup;      /* we generated setup.py */
+	const char *secrets;  /* files that are likely to be secrets, or NULL */
 };
 
 /*
- * Packs `folder` into the folder `to`, which is made if it is not there; the
- * archive appears whole or not at all.  `module`, if not NULL, must be one
- * that `python3 -m` finds in it ("trainer.task").  `options` may be NULL; of
- * them `also` does not count.  Strings live in `mem`.
+ * Packs `folder` into the folder `to`, which is made if missing; the archive
+ * appears complete or not at all.  `module`, if not NULL, must be one that
+ * `python3 -m` finds in it ("trainer.task").  `options` may be NULL; its `also`
+ * is ignored.  Strings live in `mem`.
  */
 int sdist_make(const char *folder, const struct source_options *options,
 	       const char *module, const char *to, struct arena *mem,

@@ -52,7 +52,8 @@ static bool holds(const char *start, size_t len, const char *text)
 	return memmem(start, len, text, strlen(text));
 }
 
-/* A line of its own: programs that look for one have it within a line. */
+/* The key must begin a line of its own: programs that search for keys contain
+ * the words within a line. */
 static bool holds_private_key(const char *start, size_t len)
 {
 	static const char head[] = "-----BEGIN ";

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that are likely to be secrets, and so to be in a source by mistake. */
+/* Detects files that are likely to be secrets, and so in a source by
+ * mistake. */
 #ifndef JOBRUN_SECRET_LIKE_H
 #define JOBRUN_SECRET_LIKE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* By the name of the file. */
+/* Judges by the name of the file. */
 bool secret_is_named(const char *path);
-/* By how it begins: a private key in PEM, a key or login of Google's. */
+/* Judges by the start of the contents: a private key in PEM, a Google key or
+ * login. */
 bool secret_is_in(const char *start, size_t len);
 
 #endif

@@ -18,16 +18,19 @@
 
 #define GITIGNORE ".gitignore"
 #define IGNORE_FILE_MAX 65536
-#define REPOSITORY_COUNT_MAX 256 /* below one source */
+#define REPOSITORY_COUNT_MAX 256 /* the most repositories below one source */
 #define STEPS_MAX 500000000      /* some seconds */
 #define STATE_FILE "jobrun.db"
 #define PLAN_START "{\n  \"jobrunPlan\": "
 
 struct source_scope {
-	const struct ignore *files; /* paths from the top of the repository */
+	/* paths relative to the top of the repository */
+	const struct ignore *files;
 	const struct git_index *index; /* or NULL */
-	const char *prefix; /* before a path of the walk: "jobs/src/", or "" */
-	size_t skip; /* of a path of the walk: to the repository within it */
+	/* to prepend to a path of the walk: "jobs/src/", or "" */
+	const char *prefix;
+	/* bytes to skip in a path of the walk, up to a nested repository */
+	size_t skip;
 	bool only_tracked;
 };
 
@@ -36,18 +39,19 @@ struct source_rules {
 	const char *folder; /* for messages */
 	const char *real;   /* the same, absolute and without links */
 	struct source_options options;
-	const struct ignore *built_in, *also; /* paths from the folder */
-	bool by_git;         /* else by .jobrunignore, or by these alone */
-	bool tracks;         /* there is a repository */
+	const struct ignore *built_in, *also; /* paths relative to the folder */
+	/* use Git's ignore files; else .jobrunignore, or only the above */
+	bool by_git;
+	bool tracks;         /* a repository exists */
 	const char *ignored; /* see source_rules_ignored() */
 	struct source_scope top;
 	struct git_index *indexes[REPOSITORY_COUNT_MAX];
 	size_t index_count;
-	uint64_t steps; /* of matching patterns, so far */
+	uint64_t steps; /* cost of matching patterns so far */
 };
 
-/* The text of an ignore file, or NULL without an error if there is none.  Git
- * follows no link to one, and a pipe must not block. */
+/* Reads an ignore file; NULL without an error if there is none.  Like Git,
+ * follows no link to one; a pipe must not block. */
 static char *read_file(int folder, const char *name, const char *path,
 		       size_t *len, struct error *err)
 {
@@ -89,7 +93,8 @@ static int put_file(struct source_rules *rules, const struct ignore **list,
 	return *list ? 0 : -1;
 }
 
-/* A folder on the way down to the source, at this path in its repository. */
+/* Examines a folder on the way down to the source, at this path in its
+ * repository. */
 static void look_at_folder(struct source_rules *rules, const char *path)
 {
 	if (rules->ignored || !*path ||
@@ -100,7 +105,7 @@ static void look_at_folder(struct source_rules *rules, const char *path)
 	rules->ignored = arena_strdup(rules->mem, path);
 }
 
-/* The ignore files of the folders above the source, from the top down. */
+/* Adds the ignore files of the folders above the source, from the top down. */
 static int put_above(struct source_rules *rules, const char *top,
 		     const char *below, struct error *err)
 {
@@ -146,7 +151,7 @@ static const struct git_index *add_index(struct source_rules *rules,
 	return index;
 }
 
-/* The folder is the source, and may be anywhere in a repository. */
+/* Finds the repository of the source, which may be at any depth in it. */
 static int find_repository(struct source_rules *rules, struct error *err)
 {
 	struct repository repository;
@@ -169,7 +174,8 @@ static int find_repository(struct source_rules *rules, struct error *err)
 	return ret;
 }
 
-/* Several sources can have one list, by a link; it must not lead out. */
+/* Reads a list that several sources may share through a link, which must not
+ * lead out. */
 static char *read_own_list(const struct source_rules *rules, int fd,
 			   const char *path, size_t *len, struct error *err)
 {
@@ -261,8 +267,8 @@ const struct source_scope *source_rules_top(const struct source_rules *rules)
 	return &rules->top;
 }
 
-/* A repository within the source, a submodule perhaps, is as Git sees it from
- * there: nothing outside it counts. */
+/* Enters a nested repository, such as a submodule: inside, only its own rules
+ * count, as for Git. */
 static int enter_repository(struct source_rules *rules, const char *path,
 			    struct source_scope *scope, struct error *err)
 {
@@ -281,7 +287,8 @@ static int enter_repository(struct source_rules *rules, const char *path,
 	return ret;
 }
 
-/* The path as the scope's repository has it; in `mem` if it is another. */
+/* The path relative to the top of the scope's repository; in `mem` if it
+ * differs. */
 static const char *from_top(const struct source_scope *scope, const char *path,
 			    char room[PATH_MAX])
 {
@@ -321,8 +328,9 @@ const struct source_scope *source_rules_enter(struct source_rules *rules,
 	return ret == 0 ? scope : NULL;
 }
 
-/* What jobrun writes itself can't be a part of what it runs: each look would
- * find another source.  A state directory is known by what is in it. */
+/* Whether jobrun itself writes the path.  It can't be a part of what it runs,
+ * as each look would find another source.  A state directory is recognized by
+ * its contents. */
 static bool is_own(const struct source_rules *rules, const char *path,
 		   int parent, bool is_folder)
 {
@@ -356,7 +364,8 @@ static bool is_tracked(const struct source_scope *scope, const char *path,
 	return git_index_find(scope->index, path);
 }
 
-/* By the ignore files, and where they say nothing by what always holds. */
+/* Decides by the ignore files, and if they say nothing, by the built-in
+ * rules. */
 static enum source_reason decide(struct source_rules *rules,
 				 const struct source_scope *scope,
 				 const char *path, const char *at,
@@ -370,7 +379,7 @@ static enum source_reason decide(struct source_rules *rules,
 	if (ignore_decide(rules->also, path, is_folder, &rules->steps) ==
 	    IGNORE_OUT)
 		return SOURCE_ALSO;
-	/* What needs no word is that, whoever says it, too. */
+	/* A path not worth reporting stays so, whichever rule excludes it. */
 	if (ignore_decide(rules->built_in, path, is_folder, &rules->steps) ==
 	    IGNORE_OUT)
 		return SOURCE_BUILT_IN;

@@ -72,7 +72,7 @@ size_t split_at(const struct split *split, size_t count, size_t i)
 
 	size_t place = part + parts_of(split) * i;
 
-	/* Only in the last round there is less than one for each. */
+	/* Only the last round may have fewer shards than readers. */
 	return place < count ? place : place % count;
 }
 
@@ -106,7 +106,7 @@ uint64_t split_samples(const struct split *split, const uint64_t *samples,
 	sorted = mem_grow(NULL, count, sizeof(*sorted));
 	memcpy(sorted, samples, count * sizeof(*sorted));
 	qsort(sorted, count, sizeof(*sorted), by_number);
-	/* Nobody gets a shard twice: length <= count. */
+	/* Nobody gets a shard twice, as length <= count. */
 	for (i = 0; i < length; i++)
 		sum += sorted[i];
 	free(sorted);
@@ -128,7 +128,8 @@ void split_shuffle(uint64_t seed, uint64_t epoch, size_t *order, size_t count)
 	uint64_t state = seed;
 	size_t i, j, moved;
 
-	/* Epochs are not to be those of the next seed. */
+	/* Mixes the epoch in, so that epochs differ from those of the next
+	 * seed. */
 	state = random_next(&state) ^ epoch;
 	for (i = 0; i < count; i++)
 		order[i] = i;

@@ -10,7 +10,7 @@
 #define NAME_SIZE 100
 #define PREFIX_SIZE 155
 #define TARGET_SIZE 100
-/* Eleven octal digits. */
+/* Eleven octal digits hold this. */
 #define SIZE_LARGEST ((UINT64_C(1) << 33) - 1)
 #define PAX_NAME "PaxHeaders/x"
 #define BINARY "21 hdrcharset=BINARY\n"
@@ -36,7 +36,7 @@ struct ustar {
 	char unused[12];
 };
 
-/* Where a path that is too long for the name is divided: at a slash that
+/* Where to divide a path that is too long for the name field: at a slash that
  * leaves both parts short enough.  NULL if there is none. */
 static const char *find_division(const char *path, size_t len)
 {
@@ -72,7 +72,7 @@ static void put_path(struct ustar *block, const char *path, size_t len)
 		memcpy(block->prefix, path, (size_t)(slash - path));
 		memcpy(block->name, slash + 1,
 		       len - (size_t)(slash + 1 - path));
-	} else { /* the whole is in the pax header */
+	} else { /* the pax header has the whole path */
 		memcpy(block->name, path, NAME_SIZE);
 	}
 }
@@ -91,14 +91,14 @@ static void put_header(char *to, char kind, const struct tar_head *head,
 	block->mode[6] = ' ';
 	memcpy(block->uid, "000000 ", 7);
 	memcpy(block->gid, "000000 ", 7);
-	/* A size that does not fit is in the pax header; here it is 0, as
-	 * GNU tar and Python have it. */
+	/* A size that does not fit is in the pax header; here it is 0, as in
+	 * GNU tar and Python. */
 	put_octal(block->size, 11,
 		  head->size_bytes > SIZE_LARGEST ? 0 : head->size_bytes);
 	block->size[11] = ' ';
 	put_octal(block->mtime, 11, head->time_s);
 	block->mtime[11] = ' ';
-	/* The sum counts itself as blanks. */
+	/* The sum counts its own field as blanks. */
 	memcpy(block->checksum, "        ", 8);
 	block->kind = kind;
 	if (head->target)
@@ -129,12 +129,12 @@ static size_t record_size(const char *key, size_t value_len)
 	return len;
 }
 
-/* Values that do not fit the ustar header. */
+/* Values that do not fit into the ustar header. */
 struct extra {
 	bool path, target, size;
 	bool binary; /* records are UTF-8 unless they say that they are not */
 	char digits[24];
-	size_t bytes; /* of all records; 0: nothing */
+	size_t bytes; /* of all records; 0: no records */
 };
 
 static void find_extra(const struct tar_head *head, size_t len,

@@ -18,8 +18,8 @@
 #include "core/data/tar_header.h"
 
 #define BLOCK_SIZE 65536
-/* How much of what follows the end is looked at: GNU tar fills up to 10,240
- * bytes, some to a megabyte. */
+/* How much after the end is examined: GNU tar pads to 10,240 bytes, some
+ * programs to a megabyte. */
 #define END_SIZE (64 << 10)
 
 static struct {
@@ -60,7 +60,7 @@ struct tar_scan_state {
 	int fd;
 	uint64_t size_bytes; /* of the archive */
 	struct archive *archive;
-	uint64_t end; /* of what the last member takes; 0: not known */
+	uint64_t end; /* where the last member ends; 0: unknown */
 	char name[PATH_MAX], target[PATH_MAX];
 	char shown[200]; /* the entry's name, fit for a message */
 };
@@ -108,7 +108,7 @@ static int check_beginning(const struct tar_scan_state *scan, struct error *err)
 	return 0;
 }
 
-/* Behind the last member stand zeroes, and nothing else. */
+/* Only zeroes may follow the last member. */
 static int check_end(const struct tar_scan_state *scan, struct error *err)
 {
 	uint64_t at = (uint64_t)lib.header_position(scan->archive);
@@ -157,7 +157,7 @@ static int read_member(struct tar_scan_state *scan, struct archive_entry *entry,
 	*out = (struct tar_member){ .name = scan->name };
 	target = lib.hardlink(entry);
 	if (target) {
-		/* What leads out of a folder is no member's name. */
+		/* The target of a hard link must be a valid member name. */
 		if (path_clean(target, scan->target))
 			snprintf(scan->target, sizeof(scan->target), "%s",
 				 target);
@@ -187,7 +187,7 @@ static int read_member(struct tar_scan_state *scan, struct archive_entry *entry,
 	return 0;
 }
 
-/* The end of its contents, which is where the next one must begin. */
+/* Finds the end of a member's contents, where the next one must begin. */
 static int find_end(struct tar_scan_state *scan,
 		    const struct tar_member *member, struct error *err)
 {
@@ -229,7 +229,7 @@ static int scan_members(struct tar_scan_state *scan, tar_each *each, void *arg,
 
 		if (code == ARCHIVE_EOF)
 			return check_end(scan, err);
-		/* A warning is about a name that is no text here. */
+		/* libarchive warns about a name that it cannot decode. */
 		if (code != ARCHIVE_OK && code != ARCHIVE_WARN)
 			return fail_read(scan, err);
 		if (scan->end &&
@@ -260,7 +260,7 @@ int tar_scan(int fd, const char *path, tar_each *each, void *arg,
 	scan.archive = lib.new();
 	if (!scan.archive)
 		return error_set(err, ERROR_FAILED, "libarchive fails");
-	/* Names in pax headers are UTF-8; others are what they are. */
+	/* Names in pax headers are UTF-8; other names are taken as they are. */
 	utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
 	if (utf8)
 		before = uselocale(utf8);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists the members of a tar archive, and where their contents are: reads the
- * headers, and skips the contents.  libarchive reads them; its offsets are
+ * Lists the members of a tar archive and the offsets of their contents: reads
+ * the headers and skips the contents. libarchive reads them; its offsets are
  * checked, since others will read the contents there.
  */
 #ifndef JOBRUN_TAR_SCAN_H
@@ -15,7 +15,7 @@ enum tar_type {
 	TAR_FILE,
 	TAR_FOLDER,
 	TAR_LINK,      /* symbolic */
-	TAR_HARD_LINK, /* another name of a member before it */
+	TAR_HARD_LINK, /* another name of an earlier member */
 	TAR_SPECIAL,   /* a device, a pipe */
 };
 
@@ -23,16 +23,16 @@ struct tar_member {
 	const char *name; /* below a folder, without "." parts */
 	enum tar_type type;
 	uint64_t size_bytes, offset; /* of a file's contents */
-	const char *target; /* of a hard link: a member's name, or none */
+	const char *target; /* for a hard link: a member's name, or none */
 };
 
-/* The next one, valid during the call.  -1: give up. */
+/* Takes the next member, valid during the call.  Returns -1 to stop. */
 typedef int tar_each(void *arg, const struct tar_member *member,
 		     struct error *err);
 
 /*
- * Reads the regular file at `fd`, which `path` names in errors.  ERROR_INVALID:
- * it is compressed, no tar archive, damaged, cut off (even at the end of a
+ * Reads the regular file at `fd`, called `path` in errors.  ERROR_INVALID: the
+ * file is compressed, no tar archive, damaged, cut off (even at the end of a
  * member), followed by something else, or has a sparse file or a name that
  * leads out of a folder.
  */

@@ -25,11 +25,11 @@
 
 struct tree_walk {
 	const char *folder; /* for messages */
-	bool look;          /* for one file, by its name alone */
+	bool look;          /* search for one file, by its name alone */
 	struct arena *mem;
 	struct source_rules *rules;
 	struct digest_cache *cache; /* NULL: none */
-	struct buf path;            /* of where it is, below the folder */
+	struct buf path;            /* the current path, below the folder */
 	char *chunk;
 	struct tree_entry *entries;
 	size_t count, size;
@@ -78,7 +78,7 @@ static int fail(const struct tree_walk *walk, struct error *err)
 			   buf_text(&walk->path));
 }
 
-/* Returns 1 for a saved plan, which is none of it. */
+/* Returns 1 for a saved plan, which is not part of the source. */
 static int hash_file(struct tree_walk *walk, int fd, struct tree_entry *entry,
 		     struct error *err)
 {
@@ -116,8 +116,8 @@ out:
 	return ret;
 }
 
-/* A file that was read before and has not changed since; opening it would cost
- * more than all else. */
+/* Adds a file whose digest is cached; opening it would cost more than anything
+ * else. */
 static bool add_known(struct tree_walk *walk, int parent, const char *name)
 {
 	struct tree_entry *entry;
@@ -146,10 +146,10 @@ static int read_file(struct tree_walk *walk, int parent, const char *name,
 
 	if (add_known(walk, parent, name))
 		return 0;
-	/* A file that became a pipe since it was listed must not block. */
+	/* Must not block if the file became a pipe since it was listed. */
 	fd = openat(parent, name,
 		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0) /* gone since it was listed: a file less */
+	if (fd < 0) /* gone since it was listed: skip it */
 		return errno == ENOENT ? 0 : fail(walk, err);
 	if (fstat(fd, &st) < 0) {
 		ret = fail(walk, err);
@@ -271,7 +271,7 @@ static int read_item(struct tree_walk *walk, int parent,
 	}
 }
 
-/* The newest entry: a look ends with a file. */
+/* Checks the newest entry: a look ends with a file. */
 static bool has_file(const struct tree_walk *walk)
 {
 	return walk->count && walk->entries[walk->count - 1].kind == TREE_FILE;
@@ -355,7 +355,7 @@ static int hash_tree(struct tree *tree, struct error *err)
 	return 0;
 }
 
-/* Sorted, in memory of the caller's. */
+/* Copies the sorted result into the caller's memory. */
 static void keep(struct tree_walk *walk, struct tree *tree)
 {
 	struct tree_left_out *left_out = arena_alloc(
@@ -402,7 +402,7 @@ int tree_open_file(const char *folder, const struct tree_entry *entry,
 	return fd;
 }
 
-/* Returns the folder open, and where it is. */
+/* Opens the folder and returns its path. */
 static int open_folder(const char *folder, const struct source_options *options,
 		       struct arena *mem, const char **found, struct error *err)
 {
@@ -438,7 +438,8 @@ static int read_tree(const char *folder, const struct source_options *options,
 		close(fd);
 		return -1;
 	}
-	/* Version 1 takes saved plans in, which the cache does not tell apart. */
+	/* Version 1 includes saved plans, which the cache does not
+	 * distinguish. */
 	if (!look && (!options || options->version == SOURCE_NOW))
 		walk.cache = digest_cache_open(folder, fd);
 	walk.chunk = mem_alloc(CHUNK_SIZE);

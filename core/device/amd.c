@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * AMD's GPUs, as the kernel's driver shows them
- * (docs.kernel.org/gpu/amdgpu/driver-misc.html), in the order of their places
- * on the bus.  The processes on them are not looked for.
+ * AMD GPUs, as the kernel's driver shows them
+ * (docs.kernel.org/gpu/amdgpu/driver-misc.html), sorted by their places on the
+ * bus.  Does not look for the processes that use them.
  */
 #include "core/device/device_internal.h"
 
@@ -17,7 +17,7 @@
 #define CARDS "%s/sys/class/drm/card*/device/mem_info_vram_total"
 #define VENDOR_AMD "0x1002"
 
-/* The first line of a file beside the card's; NULL: there is none. */
+/* The first line of a file in the card's folder; NULL: there is none. */
 static const char *line_of(const char *folder, const char *name,
 			   struct arena *mem)
 {
@@ -44,7 +44,7 @@ static uint64_t bytes_of(const char *folder, const char *name,
 	return text ? strtoull(text, NULL, 10) : 0;
 }
 
-/* Behind the folder of a card is that of its place on the bus. */
+/* The card's folder is a link to that of its place on the bus. */
 static const char *bus_of(const char *folder, struct arena *mem)
 {
 	char real[PATH_MAX];

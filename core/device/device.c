@@ -39,7 +39,7 @@ const char *device_bus(const char *id, struct arena *mem)
 	return out;
 }
 
-/* In another container's PID namespace its number is nobody's here. */
+/* In another container's PID namespace its number means nothing here. */
 void device_add_holder(struct device *one, pid_t pid, struct arena *mem)
 {
 	struct device_holder *holder = &one->holders[one->holder_count];
@@ -92,7 +92,8 @@ struct devices *devices_find(const char *root, struct arena *mem,
 	struct error why = { 0 };
 	int ret = device_nvml(out, mem, &why);
 
-	/* A program of the driver's may say why, or do without. */
+	/* A vendor's program may explain the failure, or succeed where the
+	 * library fails. */
 	if (ret <= 0) {
 		int told = device_nvidia_smi(out, mem, &why);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ways to find devices, each with a file of its own.  Each returns 1 where
- * it has told, 0 where it can't, and -1 where what it asked has failed. */
+/* The ways to find devices, each with a file of its own.  Each returns 1 if it
+ * has found out, 0 if it can't, and -1 if its source has failed. */
 #ifndef JOBRUN_DEVICE_INTERNAL_H
 #define JOBRUN_DEVICE_INTERNAL_H
 
@@ -13,9 +13,9 @@ int device_proc_nvidia(const char *root, struct devices *out,
 		       struct arena *mem);
 int device_amd(const char *root, struct devices *out, struct arena *mem);
 
-/* The next one, of which nothing is known yet; NULL: there are too many. */
+/* Adds a device with nothing known yet; NULL: there are too many. */
 struct device *device_add(struct devices *all, const char *vendor, int index);
-/* A place on the bus, "00000000:3B:00.0", as /sys has it. */
+/* A bus address as /sys has it, "00000000:3B:00.0". */
 const char *device_bus(const char *id, struct arena *mem);
 void device_add_holder(struct device *one, pid_t pid, struct arena *mem);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devices as JSON, for people's programs and from one process to another. */
+/* Devices as JSON, for other programs and between processes. */
 #include "core/device/device_internal.h"
 
 #include <string.h>

@@ -19,14 +19,15 @@
 #include "core/device/look.h"
 #include "core/device/ticket.h"
 
-/* A process that is killed closes its file a moment before it lets go of the
- * lock: look again after 2 ms, 4 ms and so on. */
+/* A killed process closes its file a moment before its lock is released: look
+ * again after 2 ms, 4 ms and so on. */
 #define AGAIN_MS 2
 #define AGAIN_MAX_MS 256
-/* A run behind the first need not know at once how many stand before them. */
+/* A run that is not first need not know at once how many are before it. */
 #define BEHIND_MS 20
 #define BEHIND_MAX_MS 200
-/* A driver that does not answer, or a process whose end can't be heard of. */
+/* For a driver that does not answer, or a process whose end can't be
+ * watched. */
 #define ASK_AGAIN_MS 10000
 #define SHOWN 3
 
@@ -38,19 +39,19 @@ struct stranger {
 
 struct device_queue {
 	struct device_queue_deps deps;
-	char *name; /* of its ticket */
+	char *name; /* of its file in the queue */
 	int folder, ticket, watch;
 	struct loop_event *event;  /* of the watch */
-	struct loop_event *timer;  /* it looks again */
-	struct loop_event *asking; /* it asks the driver again */
-	int64_t again_ms;          /* after that, so much later */
+	struct loop_event *timer;  /* for looking again */
+	struct loop_event *asking; /* for asking the driver again */
+	int64_t again_ms;          /* the delay until the look after that */
 	long before;
 	bool *used; /* by name: strangers compute there */
 	size_t *taken;
 	struct device_look *look;
 	struct stranger *strangers;
 	size_t stranger_count;
-	struct buf seen; /* of the strangers, for people */
+	struct buf seen; /* the strangers, described for people */
 	bool done;
 };
 
@@ -216,7 +217,7 @@ static bool take_all(struct device_queue *q)
 	return false;
 }
 
-/* Others may have seen the same devices free, and none have got enough. */
+/* Others may have seen the same devices free, and nobody has got enough. */
 static void on_again(void *arg, uint32_t events)
 {
 	struct device_queue *q = arg;
@@ -309,7 +310,7 @@ static void on_looked(void *arg, const struct devices *all, const char *why)
 	q->deps.waits(q->deps.arg, why);
 }
 
-/* Only a run that could begin asks the driver who computes there. */
+/* Only a run that could begin asks the driver which processes compute there. */
 static void look_at_queue(struct device_queue *q)
 {
 	struct error err;
@@ -345,7 +346,7 @@ static void on_change(void *arg, uint32_t events)
 	while (read(q->watch, buffer, sizeof(buffer)) > 0)
 		;
 	q->again_ms = AGAIN_MS;
-	/* The one that waits has it looked at soon enough. */
+	/* The timer will look soon enough. */
 	if (q->before && q->timer)
 		return;
 	stop(q, &q->timer);
@@ -355,7 +356,8 @@ static void on_change(void *arg, uint32_t events)
 				  on_again, q);
 }
 
-/* A file is closed by its owner's end, however that was. */
+/* Watches for closed files: a file is closed when its owner ends, in whatever
+ * way. */
 static int watch(struct device_queue *q, struct error *err)
 {
 	q->watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
@@ -389,7 +391,7 @@ struct device_queue *device_queue_join(const struct device_queue_deps *deps,
 	q->used = mem_alloc((deps->count + 1) * sizeof(*q->used));
 	q->taken = mem_alloc((deps->need + 1) * sizeof(*q->taken));
 	q->folder = lease_open_folder(deps->folder, err);
-	/* Before it looks, so that it misses nothing. */
+	/* Watch before looking, so that nothing is missed. */
 	if (q->folder >= 0 && watch(q, err) == 0)
 		q->ticket = ticket_make(q->folder, q->name, err);
 	if (q->ticket < 0) {
@@ -422,7 +424,7 @@ void device_queue_leave(struct device_queue *q)
 	free(q);
 }
 
-/* In the place of the name of the lease. */
+/* Replaces the name of the lease. */
 static void put_holder(void *arg, json_t *what, const char *user,
 		       int64_t since_ms)
 {

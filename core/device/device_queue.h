@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs that wait for devices of this machine, whoever's they are.  Nobody
- * manages them: each has a file in the folder of the leases, locked for as long
- * as it lives, and looks for itself whether it is the first of those that live
- * and finds as many devices free as it needs.  Only the first takes any, so
- * that one that needs many is not passed by those that need few.
+ * Runs of all users that wait for devices of this machine.  The queue has no
+ * manager: each run has a file in the folder of the leases, locked as long as
+ * the run lives, and checks for itself whether it is the first live one and
+ * enough devices are free.  Only the first takes devices, so that runs that
+ * need few do not overtake one that needs many.
  *
  *	w-TIME-PRIORITY-RUN-RANDOM	it waits
- *	h-TIME-PRIORITY-RUN-RANDOM	it holds what the file says
+ *	h-TIME-PRIORITY-RUN-RANDOM	it holds the devices listed in the file
  *
- * What another user's files say is shown, and decides nothing: of those the
- * kernel's times count, and priorities put only one user's runs in order.
+ * The contents of other users' files are shown, but decide nothing: for them
+ * the kernel's file times count, and priorities only order the runs of one
+ * user.
  */
 #ifndef JOBRUN_DEVICE_QUEUE_H
 #define JOBRUN_DEVICE_QUEUE_H
@@ -35,14 +36,14 @@ struct device_queue_deps {
 	long priority;
 	int64_t create_time_ms;
 	const char *const *names;  /* of the devices that it may take */
-	const char *const *labels; /* what people call them: "GPU 0" */
+	const char *const *labels; /* names for people: "GPU 0" */
 	size_t count;
 	size_t need;
-	bool share; /* also those where processes compute already */
-	/* It holds those with these numbers: `need`, in rising order.  Once,
-	 * from the loop. */
+	bool share; /* also take devices on which processes compute already */
+	/* Called once, from the loop, when the run holds `need` devices: their
+	 * indexes in ascending order. */
 	void (*ready)(void *arg, const size_t *taken);
-	/* What it waits for has changed. */
+	/* Reports that it waits for something else. */
 	void (*waits)(void *arg, const char *what);
 	void *arg;
 };
@@ -50,11 +51,11 @@ struct device_queue_deps {
 /* Returns new, or NULL with the reason. */
 struct device_queue *device_queue_join(const struct device_queue_deps *deps,
 				       struct error *err);
-/* Lets go of what it holds.  NULL does nothing. */
+/* Releases the devices it holds.  Accepts NULL. */
 void device_queue_leave(struct device_queue *queue);
 
-/* Has each of devices_json() say which run holds it, as far as that says:
- * {"run", "user", "sinceTime"} under "lease", or null. */
+/* Adds to each device of devices_json() the run that holds it, as far as that
+ * is recorded: {"run", "user", "sinceTime"} under "lease", or null. */
 void device_queue_show(const char *folder, json_t *devices);
 
 #endif

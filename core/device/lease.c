@@ -24,7 +24,7 @@ int lease_open_folder(const char *path, struct error *err)
 	return fd < 0 ? error_errno(err, "cannot open '%s'", path) : fd;
 }
 
-/* Every user makes files there, and removes but their own. */
+/* Every user can create files in it, and remove only their own. */
 static int make_shared(const char *path, struct error *err)
 {
 	struct stat st;
@@ -50,7 +50,7 @@ static bool in_container(void)
 	       access("/run/.containerenv", F_OK) == 0;
 }
 
-/* Whether something is mounted at a folder: the machine's, maybe. */
+/* Whether a folder is a mount point, maybe of the machine's folder. */
 static bool is_mount(const char *path)
 {
 	char *above = path_join(path, "..");
@@ -95,7 +95,7 @@ int lease_folder(const char *fallback, struct arena *mem, const char **folder,
 	return folder_make(*folder, err);
 }
 
-/* With O_CREAT the kernel refuses the file of another user in such a folder
+/* With O_CREAT the kernel refuses another user's file in such a folder
  * (fs.protected_regular). */
 static int open_or_make(int folder, struct error *err)
 {
@@ -146,7 +146,8 @@ const char *lease_name(const struct device *device, struct arena *mem)
 	return arena_printf(mem, "%s-%d", device->vendor, device->index);
 }
 
-/* Its byte: FNV-1a of the name, in the range of an offset. */
+/* The byte of a device: the FNV-1a hash of its name, limited to the range of an
+ * offset. */
 static struct flock byte_of(const char *name, short type)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);

@@ -29,7 +29,7 @@ struct device_look {
 	void *arg;
 	pid_t pid; /* 0: it has ended */
 	int status;
-	int fd; /* -1: it has said all */
+	int fd; /* -1: its output is complete */
 	struct loop_event *event, *timer;
 	struct buf said;
 	bool late;
@@ -94,7 +94,7 @@ void device_look_stop(struct device_look *look)
 	free(look);
 }
 
-/* Standard error is in it, too: its last line says why there is no list. */
+/* Standard error is included: its last line says why there is no list. */
 static void finish(struct device_look *look)
 {
 	struct arena *mem;
@@ -145,7 +145,8 @@ static void on_end(void *arg, int status)
 	finish(look);
 }
 
-/* One that waits for a driver may outlive even SIGKILL: nobody waits for it. */
+/* A process that waits for a driver may survive even SIGKILL, so nobody waits
+ * for it. */
 static void on_late(void *arg, uint32_t events)
 {
 	struct device_look *look = arg;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The devices of this machine, asked for by another process: a driver that
- * hangs hangs whoever asks it.  The process runs the hidden command
- * 'jobrun look-devices'.
+ * Lists the devices of this machine through another process, because a hanging
+ * driver hangs its caller.  The process runs the hidden command 'jobrun
+ * look-devices'.
  */
 #ifndef JOBRUN_DEVICE_LOOK_H
 #define JOBRUN_DEVICE_LOOK_H
@@ -13,21 +13,21 @@
 
 #define LOOK_COMMAND "look-devices"
 
-/* Waits for the answer.  As JSON: returns new, or NULL. */
+/* Waits for the answer.  The devices as JSON: returns new, or NULL. */
 json_t *devices_look(struct error *err);
 
-/* Whether it is worth asking, in no time. */
+/* Whether asking is worthwhile; instant. */
 bool devices_expected(void);
 
-/* The same from a loop: `done` is called once, with NULL for the devices if
- * `why` says that they could not be had. */
+/* The same from a loop: `done` is called once, with NULL for the devices and
+ * the reason in `why` if they are unavailable. */
 struct device_look;
 struct device_look *device_look_start(struct loop *loop, struct reaper *reaper,
 				      void (*done)(void *arg,
 						   const struct devices *all,
 						   const char *why),
 				      void *arg, struct error *err);
-/* No answer is wanted any more.  NULL does nothing. */
+/* Stops waiting for the answer.  Accepts NULL. */
 void device_look_stop(struct device_look *look);
 
 #endif

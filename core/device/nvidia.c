@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NVIDIA's GPUs where its library can't be opened: as its program tells them,
- * or the kernel. */
+/* NVIDIA GPUs where NVML can't be opened: as nvidia-smi or the kernel reports
+ * them. */
 #include "core/device/device_internal.h"
 
 #include <glob.h>
@@ -19,7 +19,7 @@
 #define NO_DEVICE 6
 #define NO_LIBRARY 12
 
-/* "[N/A]", "[Not Supported]" and the like are no numbers. */
+/* "[N/A]", "[Not Supported]" and the like are not numbers. */
 static long number_of(const char *text)
 {
 	char *end;
@@ -138,7 +138,7 @@ int device_nvidia_smi(struct devices *out, struct arena *mem, struct error *err)
 	return ret;
 }
 
-/* "Model: \t\t NVIDIA H100 80GB HBM3" */
+/* Finds the value in "Model: \t\t NVIDIA H100 80GB HBM3". */
 static const char *find_line(const char *text, const char *key,
 			     struct arena *mem)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVIDIA's library, by its stable names and layouts (nvml.h of go-nvml, API
- * 13; docs.nvidia.com/deploy/nvml-api).  A driver of before R510 has no list
- * of processes by this name: then there are no holders.
+ * NVML, by its stable names and layouts (nvml.h of go-nvml, API 13;
+ * docs.nvidia.com/deploy/nvml-api).  Drivers before R510 have no list of
+ * processes under this name; then no holders are known.
  */
 #include "core/device/device_internal.h"
 
@@ -125,7 +125,7 @@ static void look_at_health(nvml_device handle, struct device *one,
 			errors);
 }
 
-/* All that a whole GPU and a slice have. */
+/* Reads the properties that a GPU and a slice have in common. */
 static void look_at(nvml_device handle, struct device *one, struct arena *mem)
 {
 	struct nvml_memory memory;
@@ -146,7 +146,8 @@ static void look_at(nvml_device handle, struct device *one, struct arena *mem)
 	look_at_holders(handle, one, mem);
 }
 
-/* Instead of a GPU that is cut up its slices; false: it is not. */
+/* Adds the slices of a partitioned GPU in its place; false: it is not
+ * partitioned. */
 static bool add_slices(nvml_device handle, unsigned index, const char *bus,
 		       struct devices *out, struct arena *mem)
 {
@@ -209,7 +210,7 @@ int device_nvml(struct devices *out, struct arena *mem, struct error *err)
 	library_open(LIBRARY, newer, &ignored);
 	library_open(LIBRARY, mig, &ignored);
 	ret = api.init();
-	/* The library of a machine image whose machine has no GPU. */
+	/* A machine image may have the library on a machine without a GPU. */
 	if (ret == NVML_DRIVER_NOT_LOADED)
 		return 0;
 	if (ret == NVML_SUCCESS) {

@@ -21,14 +21,14 @@
 #define HOLDER_MAX 65536
 #define PRIORITY_MAX 2000000000L
 #define READABLE 0644
-/* A look at the queue tests so many of those before one whether they are alive,
- * and takes the others to be. */
+/* How many of the files before its own a look at the queue tests for being
+ * alive; it assumes that the others are. */
 #define LOOK_AT 32
 
 struct queued {
 	char *name;
-	bool own;           /* of this user */
-	int64_t arrival_ms; /* of others': as the kernel says */
+	bool own;           /* belongs to this user */
+	int64_t arrival_ms; /* for others' files: the kernel's time */
 	long rank;          /* the smaller one goes first: 0 has PRIORITY_MAX */
 };
 
@@ -52,7 +52,7 @@ char *ticket_name(int64_t create_time_ms, long priority, const char *run)
 			  run, random);
 }
 
-/* Under another name until it is locked, so that nobody takes it for dead. */
+/* It has another name until it is locked, so that nobody takes it for dead. */
 int ticket_make(int folder, const char *name, struct error *err)
 {
 	char *early = mem_printf(NEW "%s", name);
@@ -96,7 +96,8 @@ bool ticket_is_alive(int folder, const char *name)
 	if (fd < 0)
 		return false;
 	dead = flock(fd, LOCK_SH | LOCK_NB) == 0;
-	/* Others' are left to them; the folder's mode sees to it. */
+	/* Others' files are left to their owners, as the folder's mode
+	 * demands. */
 	if (dead)
 		unlinkat(folder, name, 0);
 	close(fd);
@@ -167,9 +168,9 @@ static bool counts(int folder, const struct queued *one, long *looked)
 }
 
 /*
- * A user's runs have the places at which they arrived; which of them has which
- * place is by their priorities.  So the place of `self` is that of the nth of
- * its user's, where n - 1 of these go before it.
+ * A user's runs have the positions in which they arrived; their priorities
+ * decide which run has which position.  So the position of `self` is that of
+ * the n-th run of its user, where n - 1 of these go before it.
  */
 static long count_before(int folder, const struct ticket_list *all,
 			 const struct queued *self)
@@ -222,7 +223,7 @@ int ticket_hold(int folder, int fd, const char *name, const json_t *what,
 		mem_printf(TICKET_HOLDS "%s", name + strlen(TICKET_WAITS));
 	int ret = 0;
 
-	/* What it says is for people: the locks are what counts. */
+	/* The contents are for people: only the locks count. */
 	if (fd_write(fd, text, strlen(text)) < 0 ||
 	    renameat(folder, name, folder, later) < 0)
 		ret = error_errno(err, "cannot say what is held");

@@ -26,7 +26,7 @@ static const struct body_type *type_of(const struct body_types *types,
 	return NULL;
 }
 
-/* The type of a field; false: there is none of that name. */
+/* Finds the type of a field; false: there is no field of that name. */
 static bool field_type(const struct body_type *type, const char *name,
 		       char out[TYPE_SIZE])
 {
@@ -48,14 +48,14 @@ static bool field_type(const struct body_type *type, const char *name,
 	return false;
 }
 
-/* What is between the brackets of a list or a map. */
+/* Extracts the type between the brackets of a list or a map. */
 static void inner_type(const char *type, char out[TYPE_SIZE])
 {
 	snprintf(out, TYPE_SIZE, "%.*s", (int)strcspn(type + 1, "]}"),
 		 type + 1);
 }
 
-/* The key that items of a list are merged by, or NULL. */
+/* The key by which items of a list are merged, or NULL. */
 static const char *merge_key(const char *type)
 {
 	const char *at = strchr(type, '@');
@@ -63,7 +63,7 @@ static const char *merge_key(const char *type)
 	return at ? at + 1 : NULL;
 }
 
-/* The type of a member of a map or a type; "*" for what is not known. */
+/* The type of a member of a map or a type; "*" if unknown. */
 static void member_type(const struct body_form *form, const char *type,
 			const char *name, char out[TYPE_SIZE])
 {
@@ -102,7 +102,8 @@ static const struct body_owned *owner_of(const struct body_walk *walk)
 	return NULL;
 }
 
-/* Goes one step down and, unless jobrun has that itself, looks at it. */
+/* Descends one step, and checks the value there unless jobrun sets it
+ * itself. */
 static void go(struct body_walk *walk, const char *step, const char *keyed,
 	       const char *type, const json_t *value, const char *name)
 {
@@ -198,7 +199,7 @@ static void check_items(struct body_walk *walk, const char *type,
 	}
 }
 
-/* What a value of that type must be, or NULL if it is that. */
+/* What a value must be to have that type, or NULL if it has it. */
 static const char *wanted(const char *type, const json_t *value)
 {
 	switch (*type) {
@@ -286,7 +287,8 @@ static json_t *merge_members(const struct body_form *form, const char *type,
 	return out;
 }
 
-/* Where the item is that this one is merged with; past the end for none. */
+/* The index of the item to merge this one with; past the end if there is
+ * none. */
 static size_t place_of(const json_t *list, const char *key, const json_t *item,
 		       size_t at)
 {
@@ -339,7 +341,8 @@ static json_t *merge(const struct body_form *form, const char *type,
 		return merge_items(form, type, old, value);
 	if (json_is_object(value))
 		return merge_members(form, type, old, value);
-	/* The server would write 0.1 as 100m, and 0.1 as a double is more. */
+	/* As a double, 0.1 would be sent with more digits; the server would
+	 * turn 0.1 into 100m. */
 	if (*type == 'q' && json_is_number(value))
 		return json_sprintf("%.15g", json_number_value(value));
 	return json_deep_copy(value);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parts of a request to another system that a job file gives as they are: held
- * against that system's own types, which are data, and merged into what jobrun
- * makes, key by key, as Kubernetes merges strategically.  What jobrun sets
- * itself is refused.
+ * Parts of a request to another system that a job file gives verbatim: checked
+ * against that system's own types, which are data, and merged key by key into
+ * what jobrun makes, as in Kubernetes' strategic merge.  Keys that jobrun sets
+ * itself are refused.
  */
 #ifndef JOBRUN_BODY_H
 #define JOBRUN_BODY_H
@@ -11,7 +11,7 @@
 #include "core/job/message.h"
 
 /*
- * One type.  `fields` has a word for each, "NAME:TYPE":
+ * One type.  `fields` has a word for each field, "NAME:TYPE":
  *	none, s		text
  *	i, b, n		whole number, boolean, number
  *	w		text or whole number
@@ -19,8 +19,8 @@
  *	*		anything
  *	{TYPE}		a map
  *	[TYPE]		a list, which replaces another
- *	[TYPE]@KEY	one whose items are merged by what they have as KEY
- *	[TYPE]@#	one whose items are merged by their place
+ *	[TYPE]@KEY	one whose items are merged by their value of KEY
+ *	[TYPE]@#	one whose items are merged by their index
  *	NAME		another type
  */
 struct body_type {
@@ -33,8 +33,8 @@ struct body_types {
 	size_t count;
 };
 
-/* A path, "spec.containers[main].image", with a '*' at its end all that begin
- * so; and what to use for it. */
+/* A path that jobrun sets, "spec.containers[main].image" (a '*' at its end
+ * matches all that begin so), and what to use instead. */
 struct body_owned {
 	const char *path;
 	const char *instead;
@@ -46,12 +46,13 @@ struct body_form {
 	const struct body_owned *owned; /* up to a row without a path */
 };
 
-/* Tells all that is wrong in it. */
+/* Reports all that is wrong in the body. */
 void body_check(const struct body_form *form, const json_t *body,
 		tree_tell *tell, void *ctx);
 
-/* What `into` becomes with the text of a body (NULL: as it is): null takes
- * away, and so does `$patch: delete` in an item of a list.  Takes `into`. */
+/* Merges a body, given as text (NULL: none), into `into` and returns the
+ * result: null removes a key, `$patch: delete` an item of a list.  Takes
+ * `into`. */
 json_t *body_merge(const struct body_form *form, json_t *into,
 		   const char *body);
 

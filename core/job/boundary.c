@@ -16,7 +16,7 @@
 
 #define LINKS_MAX 40
 
-/* Whether a variable that is a switch is on: CI=false is off. */
+/* Whether a switch variable is on: CI=false is off. */
 static bool variable_is_on(const char *name)
 {
 	const char *value = getenv(name);
@@ -53,7 +53,8 @@ int boundary_init(struct boundary *boundary, struct error *err)
 	copy = mem_strdup(all ? all : "");
 	for (one = strtok_r(copy, ":", &rest); one && ret == 0;
 	     one = strtok_r(NULL, ":", &rest)) {
-		/* Machines share such a variable, and not their folders. */
+		/* Machines may share such a variable without having the same
+		 * folders. */
 		if (access(one, F_OK) < 0)
 			continue;
 		ret = boundary_allow(boundary, one, err);
@@ -97,7 +98,7 @@ const char *boundary_root_name(const char *root)
 
 static char *resolve(const char *path, int links);
 
-/* Where a link leads, though nothing is there. */
+/* The target of a link, even if nothing is there. */
 static char *resolve_link(const char *folder, const char *path, int links)
 {
 	char target[PATH_MAX];
@@ -113,8 +114,8 @@ static char *resolve_link(const char *folder, const char *path, int links)
 	return out;
 }
 
-/* The path without links, though its end may not be there yet.  NULL if that
- * can't be known.  Returns new. */
+/* The path without links, even if its last parts do not exist yet.  NULL if
+ * that can't be determined.  Returns new. */
 static char *resolve(const char *path, int links)
 {
 	char *real = realpath(path, NULL), *folder, *parent;
@@ -165,7 +166,7 @@ enum boundary_side boundary_side(const struct boundary *boundary,
 	return holder == root ? BOUNDARY_WITHIN : BOUNDARY_ALLOWED;
 }
 
-/* "..", but for that of a range: {0..9}. */
+/* Whether the text contains "..", other than in a range: {0..9}. */
 static bool has_way_up(const char *text)
 {
 	const char *at = text;
@@ -187,7 +188,7 @@ enum boundary_side boundary_side_of_pattern(const struct boundary *boundary,
 
 	if (!pattern[plain])
 		return boundary_side(boundary, root, pattern);
-	/* "{/etc,a}" would begin anywhere. */
+	/* "{/etc,a}" could begin anywhere. */
 	if (!plain || has_way_up(pattern + plain))
 		return boundary_side(boundary, NULL, "/");
 	start = mem_printf("%.*sx", (int)plain, pattern);

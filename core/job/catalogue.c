@@ -51,7 +51,8 @@ const struct accelerator *catalogue_accelerator(const struct catalogue *all,
 		    sizeof(*all->accelerators), type);
 }
 
-/* Behind the word and "_", or NULL if the text does not begin so. */
+/* The rest after the word and "_", or NULL if the text does not begin with
+ * them. */
 static const char *behind(const char *text, const char *word)
 {
 	size_t len = strlen(word);
@@ -71,7 +72,7 @@ const struct maker *catalogue_maker(const struct catalogue *all,
 	return NULL;
 }
 
-/* However small a node is, something of it is left. */
+/* However small a node is, this share of it is left. */
 #define LEAST_SHARE 0.1
 
 double catalogue_allocatable(const struct catalogue *all, const char *of,

@@ -2,7 +2,8 @@
 /*
  * Facts about machines that jobs refer to by name.  The data are YAML files
  * that we ship, schema/catalogue/, where every entry names its source; they
- * become tables when jobrun is built, and schema/catalogue/catalogue_get.c hands them out.
+ * become tables when jobrun is built, and schema/catalogue/catalogue_get.c
+ * hands them out.
  *
  * The first member of each entry is its name.
  */
@@ -29,24 +30,25 @@ struct machine {
 	const char *name; /* "n1-highcpu-16", "complex_model_m" */
 	unsigned vcpus;
 	double memory_gb;
-	const char *accelerator_type; /* what it has built in, or NULL */
+	const char *accelerator_type; /* the built-in accelerator, or NULL */
 	unsigned accelerator_count;
-	const char *like; /* of a legacy type: the nearest of Compute Engine */
+	const char *like; /* for a legacy type: the nearest of Compute Engine */
 };
 
-/* Machines whose names start alike.  A family can have several entries. */
+/* Machines whose names begin alike.  A family can have several entries. */
 struct machine_family {
 	const char *name; /* "n1", or "legacy" */
 	bool legacy;      /* AI Platform's own names */
-	bool unlisted;    /* Compute Engine has them, and AI
-				       * Platform's list has not */
+	/* Compute Engine has them, AI Platform's list does not */
+	bool unlisted;
 	const struct machine *machines;
 	size_t machine_count;
 	const char *source;
-	const char *origin; /* the catalogue it is from; NULL: ours */
+	/* the catalogue it is from; NULL: the built-in one */
+	const char *origin;
 };
 
-/* How many of an accelerator some machines can have. */
+/* Which numbers of an accelerator some machines can have. */
 struct fit {
 	const char *const *machines;
 	size_t machine_count;
@@ -55,31 +57,31 @@ struct fit {
 };
 
 struct accelerator {
-	const char *type; /* "NVIDIA_TESLA_T4" */
-	const char *gres; /* what the site's Slurm calls it, or NULL */
-	bool later;       /* came after AI Platform */
-	const char *const *regions; /* where AI Platform had it */
+	const char *type;           /* "NVIDIA_TESLA_T4" */
+	const char *gres;           /* its name in the site's Slurm, or NULL */
+	bool later;                 /* newer than AI Platform */
+	const char *const *regions; /* where AI Platform offered it */
 	size_t region_count;        /* 0: not known */
 	const struct fit *fits;
 	size_t fit_count;
 	const char *source;
-	const char *origin; /* the catalogue it is from; NULL: ours */
+	/* the catalogue it is from; NULL: the built-in one */
+	const char *origin;
 };
 
-/* What a cluster's node keeps for itself: rows add up. */
+/* The share that a cluster's node reserves for itself: rows add up. */
 struct node_share {
 	const char *of; /* "cpu", or "memory" in GiB */
 	double from;
-	double until; /* 0: all above */
-	double share; /* of what is between them */
+	double until; /* the end of the range; 0: no end */
+	double share; /* the share of this range */
 	double fixed; /* and besides */
 	const char *source;
 };
 
-/* A maker of accelerators, and what clusters call what it makes. */
+/* A maker of accelerators, and how clusters name its products. */
 struct maker {
-	const char *name;         /* "NVIDIA": what the names of its types begin
-			       * with */
+	const char *name;         /* "NVIDIA": the prefix of its type names */
 	const char *resource;     /* Kubernetes': "nvidia.com/gpu" */
 	bool gke;                 /* GKE labels nodes with the type */
 	const char *const *lines; /* words between the name and the model,
@@ -91,15 +93,16 @@ struct maker {
 /* One size of a generation of TPUs. */
 struct slice {
 	const char *name; /* "v3-32" */
-	unsigned count;   /* as acceleratorConfig.count says it: cores of v2,
-			   * v3, v4 and v5p, chips of v5e and v6e */
+	/* the value of acceleratorConfig.count: cores of v2, v3, v4 and v5p,
+	 * chips of v5e and v6e */
+	unsigned count;
 	unsigned cores;
 	unsigned chips;
 	unsigned hosts;       /* VMs */
 	const char *topology; /* TPU_HOST_BOUNDS "2,2,1" or chips "2x4" */
 };
 
-/* Where slices from one size to another exist. */
+/* Where slices between two sizes exist. */
 struct tpu_zone {
 	const char *name;  /* "europe-west4-a" */
 	unsigned min, max; /* in the unit of struct slice's `count` */
@@ -108,30 +111,32 @@ struct tpu_zone {
 struct tpu {
 	const char *type;          /* "TPU_V3" */
 	const char *generation;    /* "v3" */
-	unsigned devices_per_host; /* what PyTorch/XLA calls devices */
+	unsigned devices_per_host; /* the number of PyTorch/XLA devices */
 	/* In the Cloud TPU API: AcceleratorConfig.type, and the usual software
-	 * of its TPU VMs; NULL if it is not there. */
+	 * of its TPU VMs; NULL if the API lacks it. */
 	const char *api_type;
 	const char *vm_runtime;
-	/* GKE's labels: of slices with several hosts or of any, and of one
-	 * host, if that is another; NULL if it has none. */
+	/* GKE's labels: of slices with several hosts or any slices, and of
+	 * slices with one host, if that is another; NULL if it has none. */
 	const char *gke_slice;
 	const char *gke_single;
 	bool flat; /* the chips of its slices have two dimensions */
-	/* Slices of more than a cube, 4x4x4 chips, consist of up to so many
-	 * of them, and are not listed one by one where they are written. */
+	/* The most cubes of 4x4x4 chips in a slice; slices of more than one
+	 * cube are not listed one by one. */
 	unsigned cubes;
-	/* At Vertex AI, "ct5lp-hightpu-{chips}t" with a host's chips in place;
-	 * NULL if it has none. */
+	/* At Vertex AI, "ct5lp-hightpu-{chips}t", where {chips} is the number
+	 * of a host's chips; NULL if it has none. */
 	const char *vertex_machine;
-	const char *const *regions; /* where AI Platform had it, if it had */
+	/* where AI Platform offered it, if at all */
+	const char *const *regions;
 	size_t region_count;
 	const struct tpu_zone *zones;
 	size_t zone_count;
 	const struct slice *slices;
 	size_t slice_count;
 	const char *source;
-	const char *origin; /* the catalogue it is from; NULL: ours */
+	/* the catalogue it is from; NULL: the built-in one */
+	const char *origin;
 };
 
 struct region {
@@ -144,14 +149,15 @@ struct region_group {
 	const struct region *regions;
 	size_t region_count;
 	const char *source;
-	const char *origin; /* the catalogue it is from; NULL: ours */
+	/* the catalogue it is from; NULL: the built-in one */
+	const char *origin;
 };
 
 enum tpu_support {
 	TPU_SUPPORT_NO,
 	TPU_SUPPORT_YES,
-	TPU_SUPPORT_ENDED, /* for a time only */
-	TPU_SUPPORT_SEEN,  /* in use, but in no release note */
+	TPU_SUPPORT_ENDED, /* for some time only */
+	TPU_SUPPORT_SEEN,  /* seen in use, but in no release note */
 };
 
 /* A runtime version of AI Platform Training. */
@@ -160,11 +166,12 @@ struct runtime {
 	const char *released;       /* "2019-12", or NULL if it is not known */
 	const char *const *pythons; /* "3.7", those known */
 	size_t python_count;
-	bool open; /* it may have had later ones than those */
+	bool open; /* later ones than those may exist */
 	enum tpu_support tpu;
 	bool retired; /* no longer accepted from 2020-03-17 on */
 	const char *source;
-	const char *origin; /* the catalogue it is from; NULL: ours */
+	/* the catalogue it is from; NULL: the built-in one */
+	const char *origin;
 };
 
 enum device_kind {
@@ -179,20 +186,21 @@ struct container {
 	const char *python;  /* "3.10" */
 	enum device_kind device;
 	const char *image; /* "tf-cpu.2-11.py310" */
-	const char *until; /* its end, "2024-11-15" */
+	const char *until; /* the end of its support, "2024-11-15" */
 	const char *source;
 };
 
-/* The price of one machine, or of one accelerator in the unit of
+/* The price of one machine, or of one accelerator in units of
  * acceleratorConfig.count (TPUs: cores or chips). */
 struct price {
 	const char *machine_type;     /* or NULL */
 	const char *accelerator_type; /* or NULL */
-	const char *region;           /* NULL: wherever there is no other */
+	/* NULL: every region without a price of its own */
+	const char *region;
 	double per_hour;
 };
 
-/* A price list: of a catalogue, or a file of its own. */
+/* A price list, part of a catalogue or a file of its own. */
 struct price_list {
 	const char *currency; /* "USD" */
 	const struct price *prices;
@@ -201,7 +209,7 @@ struct price_list {
 };
 
 struct catalogue {
-	const char *date; /* "2026-11-22": nothing later is in it */
+	const char *date; /* "2026-11-22": it has no later prices */
 	const struct tier *tiers;
 	size_t tier_count;
 	const struct machine_family *families;
@@ -220,7 +228,7 @@ struct catalogue {
 	size_t runtime_count;
 	const struct container *containers;
 	size_t container_count;
-	struct price_list prices; /* no currency: there are none */
+	struct price_list prices; /* no currency: no prices */
 };
 
 /* Borrowed from the catalogue, or NULL if it has no such entry. */
@@ -235,16 +243,18 @@ const struct accelerator *catalogue_accelerator(const struct catalogue *all,
 /* The maker of an accelerator, which itself need not be known. */
 const struct maker *catalogue_maker(const struct catalogue *all,
 				    const char *type);
-/* What pods can have of a node's "cpu", or of the GiB of its "memory". */
+/* The part of a node's "cpu", or of the GiB of its "memory", that pods can
+ * use. */
 double catalogue_allocatable(const struct catalogue *all, const char *of,
 			     double capacity);
-/* "t4", "h100", "rtx_pro_6000": the type without its maker, in small letters,
- * up to its first word with a digit.  At most `size`, cut. */
+/* "t4", "h100", "rtx_pro_6000": the type without its maker, in lower case, up
+ * to its first word with a digit.  Cut to `size`. */
 void catalogue_model(const struct catalogue *all, const char *type, char *out,
 		     size_t size);
 const struct tpu *catalogue_tpu(const struct catalogue *all, const char *type);
 const struct slice *tpu_slice(const struct tpu *tpu, unsigned count);
-/* By its name ("v3-32", "v5litepod-16"); `tpu` is set to its generation. */
+/* Looks up a slice by name ("v3-32", "v5litepod-16"); `tpu` is set to its
+ * generation. */
 const struct slice *catalogue_slice(const struct catalogue *all,
 				    const char *name, const struct tpu **tpu);
 /* `training` may be NULL. */
@@ -253,21 +263,20 @@ const struct region *catalogue_region(const struct catalogue *all,
 const struct runtime *catalogue_runtime(const struct catalogue *all,
 					const char *version);
 
-/* `python` may be NULL: the first of that runtime. */
+/* `python` may be NULL: the first container of that runtime. */
 const struct container *catalogue_container(const struct catalogue *all,
 					    const char *runtime,
 					    const char *python,
 					    enum device_kind device);
 
-/* Which numbers of it the machine can have, or NULL if none.  Built-in ones
- * are not counted. */
+/* Which numbers of the accelerator the machine can have, or NULL if none.
+ * Built-in ones do not count. */
 const struct fit *accelerator_fit(const struct accelerator *accelerator,
 				  const char *machine);
 bool fit_has(const struct fit *fit, long count);
 
-/* The region that a zone is in ("us-central1-a" and "us-central1-ai1a" give
- * us-central1), or NULL
- * if the text is no zone of a region that is known. */
+/* The region of a zone ("us-central1-a" and "us-central1-ai1a" give
+ * us-central1), or NULL if the text is not a zone of a known region. */
 const struct region *catalogue_zone(const struct catalogue *all,
 				    const char *zone);
 

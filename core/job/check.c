@@ -40,7 +40,7 @@ int check_job_id(const char *value, struct error *err)
 	return 0;
 }
 
-/* google.protobuf.Duration, as JSON has it. */
+/* google.protobuf.Duration in its JSON form. */
 int check_seconds(const char *value, struct error *err)
 {
 	size_t n = strspn(value, digits), fraction;
@@ -62,7 +62,7 @@ bad:
 			 "as \"3600s\"");
 }
 
-/* All of these bytes are ASCII: isalnum() is that of the C locale. */
+/* All accepted bytes are ASCII: isalnum() uses the C locale. */
 static bool is_label(const char *value)
 {
 	for (; *value; value++)
@@ -130,7 +130,7 @@ static bool is_made_of(const char *text, size_t len, const char *more)
 	return len > 0;
 }
 
-/* "sha256:" and its digits. */
+/* Whether the text is "sha256:" and digits. */
 static bool is_digest(const char *text)
 {
 	static const char prefix[] = "sha256:";
@@ -142,7 +142,7 @@ static bool is_digest(const char *text)
 	       strspn(text, "0123456789abcdef") == DIGEST_HEX;
 }
 
-/* Parts with something in each of them: "gcr.io/project/image". */
+/* Nonempty parts separated by slashes: "gcr.io/project/image". */
 static bool is_image_path(const char *text, size_t len)
 {
 	const char *end = text + len, *part = text, *p;
@@ -150,7 +150,7 @@ static bool is_image_path(const char *text, size_t len)
 	for (p = text; p <= end; p++) {
 		if (p < end && *p != '/')
 			continue;
-		/* Only the first can have a port. */
+		/* Only the first part may have a port. */
 		if (!is_made_of(part, (size_t)(p - part),
 				part == text && p < end ? "._-:" : "._-"))
 			return false;
@@ -334,7 +334,7 @@ int check_compute(const char *value, struct error *err)
 			 "-, a letter first");
 }
 
-/* Not an option of ssh, whatever it is. */
+/* Ensures that the host can't be taken for an option of ssh. */
 int check_host(const char *value, struct error *err)
 {
 	const char *at = strchr(value, '@');
@@ -372,7 +372,7 @@ int check_host_directory(const char *value, struct error *err)
 			 "digits and /_-.,+@:");
 }
 
-/* It becomes a part of lines, "NAME:KEY", and of commands. */
+/* The name becomes part of "NAME:KEY" lines and of commands. */
 int check_login(const char *value, struct error *err)
 {
 	if (*value != '-' && is_made_of(value, strlen(value), "._-"))
@@ -382,8 +382,8 @@ int check_login(const char *value, struct error *err)
 			 "'_' and '-'");
 }
 
-/* What the options of a batch script can hold without a quote; sbatch takes a
- * '#' for the start of a comment. */
+/* Whether a batch script's option needs no quotes; sbatch treats '#' as the
+ * start of a comment. */
 static bool is_option(const char *value, const char *without)
 {
 	const char *p;
@@ -405,7 +405,7 @@ int check_option(const char *value, struct error *err)
 
 int check_shared_folder(const char *value, struct error *err)
 {
-	/* Slurm takes '%' in names of files for the start of a number. */
+	/* Slurm treats '%' in file names as the start of a placeholder. */
 	if (is_option(value, "%"))
 		return 0;
 	return error_set(err, ERROR_INVALID,
@@ -480,7 +480,7 @@ int check_signal(const char *value, struct error *err)
 			 "must be the name of a signal, such as SIGSEGV");
 }
 
-/* "DIR", "DIR:THERE" or "DIR:THERE:ro". */
+/* Accepts "DIR", "DIR:THERE" or "DIR:THERE:ro". */
 int check_mount(const char *value, struct error *err)
 {
 	if (*value == '/' && !strchr(value, '\n'))

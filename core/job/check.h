@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks of the form of a text, for the rows of field tables (message.h).
- * Each returns 0, or -1 and says in `err` what was expected.  The same forms
- * as patterns, for the JSON Schema, stand in schema/tables/forms.c.
+ * Checks of the form of a string, for the rows of field tables (message.h).
+ * Each returns 0, or -1 and says in `err` what was expected.
+ * schema/tables/forms.c has the same forms as patterns, for the JSON Schema.
  */
 #ifndef JOBRUN_CHECK_H
 #define JOBRUN_CHECK_H
@@ -26,12 +26,12 @@ int check_peered(const char *value, struct error *err);  /* a network */
 int check_kms_key(const char *value, struct error *err);
 int check_project(const char *value, struct error *err);
 int check_network(const char *value, struct error *err);
-/* A name as Compute Engine has them: of a VM, an image's family or a zone. */
+/* A Compute Engine name: of a VM, an image family or a zone. */
 int check_compute(const char *value, struct error *err);
 int check_host(const char *value, struct error *err);
 /* "device", or a number of processes. */
 int check_processes(const char *value, struct error *err);
-/* Absolute, and nothing that a shell could take for something else. */
+/* An absolute path without characters that a shell could interpret. */
 int check_host_directory(const char *value, struct error *err);
 int check_login(const char *value, struct error *err); /* a user's name */
 /* One word of a batch script's options; and a folder in one. */

@@ -139,7 +139,7 @@ static void keep_entries(struct job *job, const struct tree *tree)
 	job->source_entry_count = tree->count;
 }
 
-/* The same of what is left out: those named, and how many there are. */
+/* Keeps the names of files that are left out, and their number. */
 static void keep_left_out(struct job *job, const struct tree *tree)
 {
 	size_t count = tree->left_out_count < SOURCE_LISTED_MAX
@@ -187,7 +187,7 @@ static void name_file(const struct job *job, const char *path, struct buf *out)
 		buf_printf(out, "%s\n", job_path(job, path));
 }
 
-/* Says what is shipped, whatever it is called. */
+/* Lists what is shipped, whatever its name. */
 static const char *name_contents(const struct job *job)
 {
 	const struct strings *uris = &job->training_input.package_uris;
@@ -208,8 +208,8 @@ static const char *name_contents(const struct job *job)
 	return out;
 }
 
-/* Takes what one before it ships, if that is the same.  Without this a few
- * lines for each job would make one large folder many. */
+/* Takes the digests of an earlier job that ships the same files.  Without this,
+ * a few lines for each job would multiply the cost of one large folder. */
 static bool take_contents(struct job *job)
 {
 	const struct job *from = NULL;
@@ -310,7 +310,7 @@ static int add_packages(const struct job *job, struct strings *contents,
 	size_t i;
 
 	for (i = 0; i < uris->count; i++) {
-		/* "gs://" names something that is not ours to read. */
+		/* "gs://" URLs are not ours to read. */
 		if (strstr(uris->items[i], "://"))
 			continue;
 		if (digest_file(job, job_path(job, uris->items[i]), &digest,
@@ -323,7 +323,8 @@ static int add_packages(const struct job *job, struct strings *contents,
 	return 0;
 }
 
-/* The name and the provider count, whoever gave them. */
+/* Adds the name and the provider, which count whether the file or an option
+ * gave them. */
 static void put_given(json_t *all, const struct job *job, bool sparse)
 {
 	const struct message *message =
@@ -343,8 +344,8 @@ static void put_given(json_t *all, const struct job *job, bool sparse)
 	json_put_text(jobrun, "provider", provider);
 }
 
-/* The digest of what the file says, in one of two forms, and of `contents`,
- * the digests of the files that are part of the job. */
+/* Computes the digest of the file's contents, in one of two forms, and of
+ * `contents`, the digests of the files that are part of the job. */
 static int digest_form(const struct job *job, const char *form, unsigned style,
 		       const struct strings *contents, struct digest *out,
 		       struct error *err)
@@ -405,8 +406,8 @@ int job_digest(struct job *job, struct error *err)
 	return 0;
 }
 
-/* Digest 1 as it was before ignore files of Git's counted.  False if that
- * source can't be read, or is the same: then it is digest 1 as well. */
+/* Digest 1 as it was before Git's ignore files counted.  False if that source
+ * can't be read, or is the same: then digest 1 is, too. */
 static bool digest_before(const struct job *job, struct digest *out)
 {
 	const struct strings *uris = &job->training_input.package_uris;
@@ -451,7 +452,8 @@ const char *job_master_name(const struct job *job)
 
 	if (in->master_config.image_uri)
 		return in->use_chief_in_tf_config ? "chief" : "master";
-	/* "2.11" is later than "2.2": no decimal fraction. */
+	/* Compares numbers, not decimal fractions: "2.11" is later than
+	 * "2.2". */
 	if (!version || sscanf(version, "%9d.%9d", &major, &minor) < 1)
 		return "master";
 	return major > 2 || (major == 2 && minor >= 1) ? "chief" : "master";

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a job is.  `trainingInput` is AI Platform Training's v1 message, every
- * field (https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs);
- * the `jobrun:` block is everything that it had no word for.  The tables that
- * fill these structs are in schema/; core knows no YAML.
+ * field
+ * (https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs);
+ * the `jobrun:` block has everything that the message cannot express.  The
+ * tables that fill these structs are in schema/; core knows no YAML.
  */
 #ifndef JOBRUN_JOB_H
 #define JOBRUN_JOB_H
@@ -51,7 +52,7 @@ struct replica_config {
 	struct strings container_args;
 };
 
-/* These four in the order of their rows' values. */
+/* The first four are in the order of their rows' values. */
 enum parameter_type {
 	PARAMETER_TYPE_UNSPECIFIED,
 	PARAMETER_DOUBLE,
@@ -148,8 +149,8 @@ struct training_input {
 struct secret {
 	struct message_head head;
 	const char *name; /* of the variable that the tasks see */
-	const char *env;  /* the variable to take it from, or NULL */
-	const char *file; /* the file to take it from, or NULL */
+	const char *env;  /* the variable with the value, or NULL */
+	const char *file; /* the file with the value, or NULL */
 };
 
 /* A set of shards of training data, and how processes share it. */
@@ -158,14 +159,14 @@ struct data_set {
 	const char *name;     /* "train" */
 	struct strings urls;  /* with braces: gs://b/train-{000..639}.tar */
 	const char *index;    /* the URL of their shards.json, or NULL */
-	bool split_by_host;   /* each host has shards of its own */
-	bool split_by_device; /* and each process of a host */
-	bool shuffle;         /* another order of shards each epoch */
+	bool split_by_host;   /* each host has its own shards */
+	bool split_by_device; /* and so has each process of a host */
+	bool shuffle;         /* in another order in each epoch */
 	long seed;
 	int uneven;             /* enum split_uneven */
 	const char *cache;      /* a folder where the tasks run, or NULL */
 	const char *cache_size; /* as size_parse() reads it */
-	/* Not from a key: what the index must be below, or NULL. */
+	/* Not from a key: the folder that the index must be below, or NULL. */
 	const char *root;
 };
 
@@ -181,29 +182,29 @@ enum checkpoint_resume {
 	CHECKPOINT_RESUME_NONE,
 };
 
-/* Used if the file has it: ask message_has(). */
+/* Used only if the file has it: ask message_has(). */
 struct checkpoints {
 	struct message_head head;
-	const char *directory; /* where the program writes them; NULL: in a
-				* folder of the run's own */
-	const char *to;        /* gs:// or a directory; NULL: they stay */
-	long keep;             /* the last N, or with `metric` the best N */
-	const char *metric;    /* or NULL */
-	int goal;              /* enum checkpoint_goal, of the metric */
-	int resume;            /* enum checkpoint_resume */
-	long quiet_period_s;   /* a file left alone for so long is whole */
+	/* where the program writes them; NULL: a folder of the run */
+	const char *directory;
+	const char *to;      /* gs:// or a directory; NULL: not copied */
+	long keep;           /* the last N, or with `metric` the best N */
+	const char *metric;  /* or NULL */
+	int goal;            /* enum checkpoint_goal, of the metric */
+	int resume;          /* enum checkpoint_resume */
+	long quiet_period_s; /* a file unchanged for so long is complete */
 };
 
-/* Used if `to` is set. */
+/* Used only if `to` is set. */
 struct upload_logs {
 	struct message_head head;
 	const char *to; /* gs:// or a directory */
-	long every_s;   /* what is new is copied so often */
+	long every_s;   /* the interval between copies */
 };
 
 struct metrics {
 	struct message_head head;
-	struct pairs patterns; /* a metric to its regular expression */
+	struct pairs patterns; /* regular expressions by metric */
 };
 
 enum restart_action {
@@ -211,44 +212,45 @@ enum restart_action {
 	RESTART_ACTION_FAIL,
 };
 
-/* Holds for an attempt that ended in one of these ways; a rule that names
- * none holds for all. */
+/* Holds for an attempt that ended in one of these ways; a rule that names none
+ * holds for every attempt. */
 struct restart_rule {
 	struct message_head head;
 	struct strings exit_codes; /* "1", "64-127" */
 	struct strings signals;    /* "SIGSEGV" */
-	bool preempted;            /* or its host was lost otherwise */
+	bool preempted;            /* or its host was lost in another way */
 	int action;                /* enum restart_action */
 };
 
 struct restart {
 	struct message_head head;
-	struct messages
-		rules;        /* of struct restart_rule; the first that holds */
+	/* of struct restart_rule; the first that holds decides */
+	struct messages rules;
 	long max_restarts;    /* after failures */
-	long max_preemptions; /* after preemptions, counted apart */
-	long backoff_s;       /* before the first; doubled each time */
+	long max_preemptions; /* after preemptions, which are counted apart */
+	long backoff_s;       /* before the first restart; doubled each time */
 	long max_backoff_s;
 };
 
-/* Used if `image` is set. */
+/* Used only if `image` is set. */
 struct docker {
 	struct message_head head;
 	const char *image;
 	struct strings run_flags; /* of `docker run` */
 };
 
-/* Used if the file has it: ask job_has(). */
+/* Used only if the file has it: ask job_has(). */
 struct container_block {
 	struct message_head head;
 	const char *runtime; /* a name, "auto" or "none" */
-	const char *image;   /* in place of the tasks' own, or NULL */
+	const char *image;   /* replaces the tasks' own, or NULL */
 	struct strings mounts;
-	const char *workdir;    /* NULL: where the program starts without one */
-	struct strings options; /* of the runtime */
+	/* NULL: where the program starts without a container */
+	const char *workdir;
+	struct strings options; /* options of the runtime */
 };
 
-/* Used if `env` is set. */
+/* Used only if `env` is set. */
 struct conda {
 	struct message_head head;
 	const char *env; /* a name or a path */
@@ -272,19 +274,20 @@ struct job_block {
 	void *data; /* its struct, defaults filled in */
 };
 
-/* A process of the program for each GPU or TPU chip of a machine. */
+/* One process of the program per GPU or TPU chip of a machine. */
 #define PROCESSES_DEVICE "device"
 
 struct jobrun_block {
 	struct message_head head;
-	const char *provider;   /* the name of one, never NULL after loading */
-	struct strings extends; /* merged already: empty after loading */
+	/* a provider's name, never NULL after loading */
+	const char *provider;
+	struct strings extends; /* empty after loading: already merged */
 	const char *project;
 	const char *zone;
-	const char *network;  /* of the machines that jobrun makes, or NULL */
-	const char *staging;  /* gs:// directory for what is uploaded */
+	const char *network;  /* for machines that jobrun makes, or NULL */
+	const char *staging;  /* gs:// directory for uploads */
 	struct strings hosts; /* [USER@]HOST[:PORT]; none: this machine */
-	long host_lease_s;    /* how long they go on without being asked for */
+	long host_lease_s;    /* how long they go on without contact */
 	const char *host_directory;     /* on each; NULL: the user's home */
 	const char *processes_per_host; /* "4", or PROCESSES_DEVICE */
 	struct docker docker;
@@ -292,7 +295,7 @@ struct jobrun_block {
 	struct conda conda;
 	const char *source;     /* a directory, relative to the job's file */
 	struct strings command; /* instead of pythonModule */
-	struct strings setup;   /* a command, once per host, before it */
+	struct strings setup;   /* a command, run once per host before it */
 	struct pairs env;
 	struct messages secrets; /* of struct secret */
 	struct messages data;    /* of struct data_set */
@@ -300,10 +303,10 @@ struct jobrun_block {
 	struct upload_logs logs;
 	struct metrics metrics;
 	struct restart restart;
-	int cleanup;   /* enum cleanup: of what is billed by the hour */
-	long grace_s;  /* from SIGTERM to SIGKILL */
+	int cleanup;   /* enum cleanup: of resources billed by the hour */
+	long grace_s;  /* between SIGTERM and SIGKILL */
 	int on_change; /* enum on_change */
-	/* One for each provider that has fields of its own. */
+	/* One for each provider with fields of its own. */
 	struct job_block *blocks;
 	size_t block_count;
 };
@@ -311,17 +314,17 @@ struct jobrun_block {
 enum reach_use {
 	REACH_READS, /* shipped, or read by what runs here */
 	REACH_WRITES,
-	REACH_SECRET, /* opened when the job is applied, not before */
+	REACH_SECRET, /* opened only when the job is applied */
 	REACH_KEY,    /* the same; it proves to others who we are */
-	REACH_CHOSEN, /* by an option: the operator knows of it */
+	REACH_CHOSEN, /* chosen by an option: the operator knows of it */
 };
 
 /* A path that leads out of the job's root (core/job/boundary.h). */
 struct job_reach {
 	enum reach_use use;
-	const char *field; /* "jobrun.source"; of a secret: its name */
-	const char *path;  /* as a process here has to say it */
-	const char *root;  /* the folder that allows it; NULL: it may lead on */
+	const char *field; /* "jobrun.source"; for a secret: its name */
+	const char *path;  /* as a process here would write it */
+	const char *root;  /* the folder that allows it; NULL: anywhere */
 };
 
 struct job {
@@ -335,103 +338,108 @@ struct job {
 	/* Not from a key of the file: */
 	struct arena *mem;  /* owns all of the above, and the job itself */
 	const char *file;   /* "jobs/a.yaml", or "-" */
-	const char *folder; /* where relative paths in it start */
-	const char *root;   /* what its paths stay below, or NULL: not known */
-	const char *set;    /* what it is applied as one of, or NULL */
-	struct job_reach *reaches; /* what leads out of the root all the same */
+	const char *folder; /* the base of its relative paths */
+	/* the folder that its paths stay below, or NULL: not known */
+	const char *root;
+	const char *set; /* the set that it is applied in, or NULL */
+	/* paths that lead out of the root nevertheless */
+	struct job_reach *reaches;
 	size_t reach_count;
-	/* Set by job_find_origin(), else NULL: see core/job/origin.h; and the
-	 * file, absolute and without links. */
+	/* Set by job_find_origin(), else NULL: see core/job/origin.h.
+	 * `real_file` is the file, absolute and without links. */
 	const char *origin;
 	const char *real_file; /* NULL: standard input */
 	const char *revision;  /* by revision_set(), else NULL */
-	/* Jobs of the same command that were digested before: what several ship
-	 * is read once.  They outlive it; or NULL. */
+	/* Jobs of the same command that were digested earlier: files that
+	 * several of them ship are read once.  They outlive this one; or
+	 * NULL. */
 	const struct job *const *before;
 	size_t before_count;
 	/* The digests of its source and its packages; set by job_digest(). */
 	struct strings contents;
 	const char *contents_name; /* private */
-	/* What jobrun writes itself, absolute and without links; borrowed. */
+	/* Paths that jobrun writes itself, absolute and without links;
+	 * borrowed. */
 	const char *const *never;
 	size_t never_count;
-	const struct message *message;          /* the table it was filled by */
+	const struct message *message;          /* the table that filled it */
 	const struct message *training_message; /* of training_input */
-	/* Set by job_digest(), else "".  The first is what runs are named by
-	 * and the versions before know; the second tells one job from
-	 * another. */
+	/* Set by job_digest(), else "".  The first names runs, and older
+	 * versions know it; the second distinguishes jobs. */
 	struct digest digest, digest2;
 	struct digest source_digest; /* of `source`, or "" */
 	size_t source_files;
 	uint64_t source_bytes;
 	const char *source_at;     /* "a.yaml:3:9", or NULL */
-	const char *source_odd;    /* by source_oddness(), or NULL */
+	const char *source_odd;    /* set by source_oddness(), or NULL */
 	const char *source_folder; /* without links, for tree_open_file() */
-	/* What is in it, for core/job/source.h; NULL if that is too much. */
+	/* The files in it, for core/job/source.h; NULL if they are too many. */
 	const struct tree_entry *source_entries;
 	size_t source_entry_count;
-	/* The names of what is left out of it, and how much that is by reason:
-	 * see source_reason_text(). */
+	/* The names left out of the source, and their number by reason: see
+	 * source_reason_text(). */
 	const struct tree_left_out *source_left_out;
 	size_t source_left_out_count;
 	size_t source_left_out_total[SOURCE_REASON_COUNT];
-	/* Files that are likely to be secrets, the first of them by path. */
+	/* Files that are likely to be secrets, the first ones by path. */
 	struct strings source_secrets;
 };
 
-void job_free(struct job *job); /* its arena, and so the job */
+void job_free(struct job *job); /* frees its arena, and so the job */
 
 /* The struct of a provider's own fields, or NULL if it has none. */
 const void *job_block(const struct job *job, const char *provider);
 
-/* Whether its file has a "restart", "checkpoints", … below `jobrun`. */
+/* Whether the file has the field below `jobrun`: "restart", "checkpoints", … */
 bool job_has(const struct job *job, const char *field);
 
 /*
- * The whole job as JSON, with the block of its own provider and those that
- * were given; `style` as for message_json().  Returns new.
+ * The whole job as JSON, with its own provider's block and any others in the
+ * file; `style` as for message_json().  Returns new.
  */
 json_t *job_json(const struct job *job, unsigned style);
 
 /*
  * Fills in the digests: SHA-256 over canonical JSON, the contents of `source`
- * and of local packages.  Digest 2 has what the file says, but for what equals
- * a default; digest 1 has the defaults, too, of the fields that it knows.  No
- * new field or other default changes either (core/job/message.h).
- * Reads files, so costs grow with the bytes below `source`.
+ * and of local packages.  Digest 2 covers what the file says, except values
+ * that equal a default; digest 1 also covers the defaults of the fields that it
+ * knows.  Neither a new field nor a changed default alters them
+ * (core/job/message.h).  Reads files, so the cost grows with the bytes below
+ * `source`.
  */
 int job_digest(struct job *job, struct error *err);
 
-/* Finds out whose job it is: looks at folders. */
+/* Finds out whom the job belongs to, by looking at folders. */
 void job_find_origin(struct job *job);
 
 /* Labels have no room for the last digit of a digest. */
 #define DIGEST_LABEL 63
 
-/* Whether a run that keeps these digests ran the job: digest 2 decides if it
- * is kept, digest 1 if it is NULL or "", as in what an older jobrun wrote.  It
- * shipped what ignore files list, so the source is read once more. */
+/* Whether a run with these digests ran this job.  Digest 2 decides if the run
+ * has it; if it is NULL or "", as written by an older jobrun, digest 1 does.
+ * Older versions shipped files that ignore lists name, so the source is read
+ * once more. */
 bool job_was_run(const struct job *job, const char *digest,
 		 const char *digest2);
 
-/* The path of `name` as the file means it: relative to the file's folder, or
- * with "~/" to the user's own.  Lives in the job's arena. */
+/* The path that `name` in the file stands for: relative to the file's folder,
+ * or with "~/" to the user's home.  Lives in the job's arena. */
 const char *job_path(const struct job *job, const char *name);
-/* The same for any thread, new: the arena is not for several. */
+/* The same for any thread, returned new, as the arena is not thread-safe. */
 char *job_path_new(const struct job *job, const char *name);
 
-/* The folder below which a path of job_path() must be when it is opened
+/* The folder that a path of job_path() must be below when it is opened
  * (core/base/beneath.h); NULL: it may be anywhere. */
 const char *job_root(const struct job *job, const char *path);
-/* The same of a local package, by its place in packageUris. */
+/* The same for a local package, by its index in packageUris. */
 const char *job_package_root(const struct job *job, size_t i);
 
-/* The program's name as the service knew its master: "chief" or "master"
- * (custom containers have a master unless useChiefInTfConfig says chief;
- * runtime versions from 2.1 on have a chief: AI Platform's release notes). */
+/* The name that the service gave to the master: "chief" or "master" (custom
+ * containers have a master unless useChiefInTfConfig says chief; runtime
+ * versions from 2.1 on have a chief: AI Platform's release notes). */
 const char *job_master_name(const struct job *job);
 
-/* True if a type of worker is a Cloud TPU ("cloud_tpu"). */
+/* Whether a worker type is a Cloud TPU ("cloud_tpu"). */
 bool job_uses_tpu(const struct job *job);
 
 #endif

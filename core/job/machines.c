@@ -14,7 +14,8 @@ static const char *const role_names[] = {
 };
 
 static const char *const tier_names[] = {
-	[SCALE_TIER_UNSPECIFIED] = NULL, /* a fragment: what it says holds */
+	/* a fragment: the file's own fields count */
+	[SCALE_TIER_UNSPECIFIED] = NULL,
 	[SCALE_TIER_BASIC] = "BASIC",
 	[SCALE_TIER_STANDARD_1] = "STANDARD_1",
 	[SCALE_TIER_PREMIUM_1] = "PREMIUM_1",
@@ -28,7 +29,7 @@ const char *role_name(enum role role)
 	return role_names[role];
 }
 
-/* What the file says of each role. */
+/* Reads the fields of each role. */
 static void read_fields(const struct job *job,
 			struct machine_group groups[ROLE_COUNT])
 {
@@ -56,7 +57,7 @@ static void read_fields(const struct job *job,
 	};
 }
 
-/* What a tier says is not for the file to say. */
+/* Sets what the tier defines, which the file must not set. */
 static int read_tier(const struct job *job, const struct catalogue *catalogue,
 		     struct machine_group groups[ROLE_COUNT], struct error *err)
 {
@@ -163,7 +164,7 @@ int machines_of(const struct job *job, const struct catalogue *catalogue,
 			return error_set(err, ERROR_INVALID,
 					 "more than %d machines of one role",
 					 MACHINE_COUNT_MAX);
-		/* One TPU, which a fragment may leave unsaid. */
+		/* One TPU, which a fragment may leave out. */
 		if (role == ROLE_WORKER && job_uses_tpu(job))
 			group->count = 1;
 		if (group->count <= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The machines that a job asks for: its scale tier taken apart, its types
- * looked up.  Every provider and every estimate starts from this list.
+ * The machines that a job asks for: its scale tier expanded, its types looked
+ * up.  Every provider and every estimate starts from this list.
  */
 #ifndef JOBRUN_MACHINES_H
 #define JOBRUN_MACHINES_H
@@ -20,43 +20,45 @@ enum role {
 	ROLE_COUNT,
 };
 
-/* Equal machines in one role. */
+/* Identical machines in one role. */
 struct machine_group {
 	enum role role;
-	/* As the file or its tier says it: "n1-standard-4",
-	 * "complex_model_m", "cloud_tpu"; NULL if neither does. */
+	/* As in the file or its tier: "n1-standard-4", "complex_model_m",
+	 * "cloud_tpu"; NULL if neither names one. */
 	const char *type;
-	const struct machine *machine; /* NULL: a TPU, or not known */
+	const struct machine *machine; /* NULL: a TPU, or unknown */
 	long count;
-	/* What each machine has, built in or not; a TPU's type and size. */
+	/* What each machine has, built in or not; for a TPU its type and
+	 * size. */
 	const char *accelerator_type; /* or NULL */
 	long accelerator_count;
-	const struct tpu *tpu; /* of a Cloud TPU, and then its slice too */
+	const struct tpu *tpu; /* set for a Cloud TPU, then with its slice */
 	const struct slice *slice;
 	const struct replica_config *config; /* its fields may all be unset */
 };
 
 struct machine_groups {
-	struct machine_group items[ROLE_COUNT]; /* by role; those with none
-						 * are left out */
+	/* by role; roles without machines are left out */
+	struct machine_group items[ROLE_COUNT];
 	size_t count;
 };
 
-/* "master", "worker", "parameterServer", "evaluator": as fields begin. */
+/* "master", "worker", "parameterServer", "evaluator": the prefixes of
+ * fields. */
 const char *role_name(enum role role);
 
-/* More machines than this in one role are a mistake anywhere. */
+/* More machines than this in one role are always a mistake. */
 #define MACHINE_COUNT_MAX 100000
 
-/* Points into the job and the catalogue.  Fails for a TPU that is not in the
- * catalogue, and for too many machines. */
+/* The result points into the job and the catalogue.  Fails for a TPU that is
+ * not in the catalogue, and for too many machines. */
 int machines_of(const struct job *job, const struct catalogue *catalogue,
 		struct machine_groups *out, struct error *err);
 
 /*
- * How many processes run on each machine of the group: what
- * jobrun.processesPerHost says, for its master and workers.  With `device`, one
- * for each GPU or TPU chip; 1 if it has none.
+ * The number of processes on each machine of the group: for master and workers
+ * the value of jobrun.processesPerHost.  `device` means one for each GPU or TPU
+ * chip, or 1 without any.
  */
 long machines_processes(const struct job *job,
 			const struct machine_group *group);

@@ -10,8 +10,7 @@
 #include "core/base/units.h"
 #include "core/job/traits.h"
 
-/* Compares without making the other spelling: camel "workerCount" against
- * snake "worker_count". */
+/* Compares camel "workerCount" with snake "worker_count" without converting. */
 static bool same_name(const char *camel, const char *other)
 {
 	if (strcmp(camel, other) == 0)
@@ -35,7 +34,8 @@ const struct field *message_field(const struct message *message,
 	const struct field *field;
 
 	for (field = message->fields; field->name; field++)
-		/* Both spellings begin alike, and most names do not. */
+		/* Both spellings begin with the same letter, and most names do
+		 * not. */
 		if (field->name[0] == name[0] && same_name(field->name, name))
 			return field;
 	return NULL;
@@ -268,7 +268,7 @@ json_t *field_default_json(const struct field *field, const char *text)
 	}
 }
 
-/* Whether it says no more than digest 2 takes for granted. */
+/* Whether the value equals the default that digest 2 assumes. */
 static bool is_default(const struct field *field, const json_t *value)
 {
 	const char *text = field->fallback_2   ? field->fallback_2
@@ -285,7 +285,7 @@ static bool is_default(const struct field *field, const json_t *value)
 	return same;
 }
 
-/* A message that was not given can still have defaults. */
+/* An unset message can still have defaults. */
 static json_t *unset_value(const struct field *field, const void *member,
 			   unsigned style)
 {
@@ -309,7 +309,8 @@ static json_t *field_json(const struct field *field, const void *member,
 	json_t *value = set ? message_value(field, member, style)
 			    : unset_value(field, member, style);
 
-	/* Digest 1 has the defaults of its own fields, but no newer ones. */
+	/* Digest 1 includes the defaults of its own fields, but of no newer
+	 * ones. */
 	if (value &&
 	    ((style & MESSAGE_DIGEST_2) ||
 	     ((style & MESSAGE_DIGEST_1) && !field->fallback_1)) &&
@@ -337,7 +338,7 @@ static bool is_nothing(const json_t *value)
 	}
 }
 
-/* Whether an optional field is there. */
+/* Whether an optional field is present. */
 static bool is_there(const struct field *field, const json_t *value)
 {
 	const struct field *row;
@@ -351,7 +352,7 @@ static bool is_there(const struct field *field, const json_t *value)
 	return true;
 }
 
-/* How plain JSON has a field without a value. */
+/* The JSON of a field without a value in a plain struct. */
 static json_t *nothing(enum field_type type)
 {
 	switch (type) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plain structs from the JSON that message_json() writes. */
+/* Reads plain structs from the JSON that message_json() writes. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "core/base/json.h"
 #include "core/job/message.h"
 
-/* A member of the JSON on its way into a struct. */
+/* A member of the JSON that is being read into a struct. */
 struct reader {
 	struct arena *mem;
 	struct error *err;
@@ -24,7 +24,7 @@ static int must(struct reader *r, const char *what)
 	return error_set(r->err, ERROR_FAILED, "%s %s", r->path, what);
 }
 
-/* Goes on to a member or an item; leave() with what this returns. */
+/* Descends to a member or an item; pass the result to leave(). */
 static size_t enter(struct reader *r, const char *name)
 {
 	size_t len = strlen(r->path);

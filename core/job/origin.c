@@ -75,7 +75,7 @@ char *origin_remote(const char *url)
 	return out;
 }
 
-/* "url = VALUE" of a line in the section: borrowed from it, or NULL. */
+/* The value of a line "url = VALUE": borrowed from it, or NULL. */
 static char *url_of(char *line)
 {
 	char *value;
@@ -98,7 +98,7 @@ static char *url_of(char *line)
 	return value;
 }
 
-/* The URL of `origin`.  Returns new, or NULL. */
+/* The URL of the remote `origin`.  Returns new, or NULL. */
 static char *url_of_origin(const char *git)
 {
 	static const char section[] = "[remote \"origin\"]";
@@ -121,7 +121,7 @@ static char *url_of_origin(const char *git)
 	return url;
 }
 
-/* A remote that is a directory, as seen from the work tree. */
+/* The identity of a remote that is a directory, relative to the work tree. */
 static char *identify_remote(const char *top, const char *url)
 {
 	char *path =
@@ -142,7 +142,8 @@ char *origin_by_remote(const char *folder)
 	const char *below;
 	char *slash;
 
-	/* A home directory as well: its sets have always been named so. */
+	/* Accepts a home directory as well: its sets have always been named
+	 * like this. */
 	while (!repository_at(top, &repository) && top[1]) {
 		slash = strrchr(top, '/');
 		slash[slash == top] = '\0';
@@ -169,8 +170,8 @@ char *origin_by_remote(const char *folder)
 
 /* ---- a repository without a remote --------------------------------------- */
 
-/* The commit that a repository was begun with, as it remembers itself: "NONE
- * COMMIT NAME <MAIL> TIME ZONE\tcommit (initial): ..."  Returns new, or NULL. */
+/* The first commit of a repository, from its reflog: "NONE COMMIT NAME <MAIL>
+ * TIME ZONE\tcommit (initial): ..."  Returns new, or NULL. */
 static char *first_commit(const char *common)
 {
 	static const char none[] = "0000000000000000000000000000000000000000";
@@ -209,7 +210,7 @@ static char *by_first_commit(const char *folder)
 
 /* ---- all of it ------------------------------------------------------------ */
 
-/* Hardly ever: a long one keeps its beginning. */
+/* Rarely needed: replaces the end of a long text by a digest. */
 static char *shorten(char *text)
 {
 	struct digest digest;
@@ -255,7 +256,7 @@ char *origin_folder_name(const char *folder)
 		remote = origin_by_remote(real);
 		repository_done(&repository);
 	}
-	/* "git:github.com/ORG/REPO//": the top of it. */
+	/* "git:github.com/ORG/REPO//": the file is at the top. */
 	len = remote ? strlen(remote) : 0;
 	if (len > 2 && !strcmp(remote + len - 2, "//")) {
 		remote[strcspn(remote, "#")] = '\0';
@@ -277,7 +278,8 @@ void origin_label(const char *origin, char out[ORIGIN_LABEL_MAX])
 	size_t room = ORIGIN_LABEL_MAX - 2 - LABEL_DIGITS;
 	struct digest digest = { .hex = "" };
 	struct error ignored;
-	size_t i = len > room ? len - room : 0; /* its end tells more */
+	/* keep its end, which tells more */
+	size_t i = len > room ? len - room : 0;
 
 	for (; origin[i]; i++) {
 		char c = (char)tolower((unsigned char)origin[i]);

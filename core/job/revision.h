@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The commit that a job's source is from, and what differs from it, as runs
- * record it:
+ * The commit of a job's source and the files that differ from it, as runs
+ * record them:
  *
  *	{"commit": "1a2b...", "branch": "main", "changed": 2,
  *	 "changes": [{"path": "src/a.py", "change": "modified"}, ...],
  *	 "staged": true}
  *
- * No part of a job's digest: contents are, wherever they were committed.
+ * The revision is no part of a job's digest, which covers only the contents,
+ * wherever they were committed.
  */
 #ifndef JOBRUN_REVISION_H
 #define JOBRUN_REVISION_H
@@ -18,17 +19,18 @@
 #include "core/data/git_status.h"
 #include "core/job/job.h"
 
-/* The folder whose repository counts: the source, else the file's. */
+/* The folder whose repository counts: the source, else the folder of the
+ * file. */
 const char *revision_folder(const struct job *job);
 
-/* Sets job->revision, of a job that has been digested. */
+/* Sets job->revision; the job must have been digested. */
 void revision_set(struct job *job, const struct git_status *status);
 
 /* "commit 1a2b3c4d5e6f on main, 2 files not committed: a.py modified, b.py
- * untracked"; adds nothing for NULL or what is none. */
+ * untracked"; adds nothing if `revision` is NULL or not valid. */
 void revision_text(const char *revision, struct buf *out);
 
-/* As JSON; returns new, or NULL. */
+/* The revision as JSON; returns new, or NULL. */
 json_t *revision_json(const char *revision);
 
 #endif

@@ -93,7 +93,7 @@ void source_oddness(const struct job *job, const struct tree *tree,
 			   source_reason_text(first->reason));
 }
 
-/* Two entries of one path with the same text are the same to a program. */
+/* Two entries of a path with equal text are equal to a program. */
 static json_t *entry_json(const struct tree_entry *entry)
 {
 	char text[DIGEST_WIDTH + 2];
@@ -120,7 +120,7 @@ json_t *source_files_json(const struct job *job)
 		json_t *name = json_text(entry->path);
 		json_t *value = entry_json(entry);
 
-		/* A target that is no UTF-8. */
+		/* A target that is not UTF-8. */
 		json_put(out, json_string_value(name),
 			 value ? value : json_string("->"));
 		json_decref(name);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The output of tasks: written by the process that owns a run, read by any
+ * The output of tasks: written by the process that owns a run, and read by any
  * number of others at the same time, while it is written or years later.
- * Writer and readers share nothing but files, so that a slow terminal never
- * holds up a trainer.  In the folder of a run, for each task:
+ * Writer and readers share only files, so a slow terminal never holds up a
+ * trainer.  In the folder of a run, for each task:
  *
- *	logs/worker-1.stdout	what it wrote, byte for byte
+ *	logs/worker-1.stdout	its output, byte for byte
  *	logs/worker-1.stderr
  *	logs/worker-1.index	when: one record of 16 bytes per piece
  *				{ int64 time_ms; uint32 len; uint32 kind }
  *				in the machine's byte order, appended after
  *				the piece itself; see log_file.h
  *
- * A line is what ends in '\n', or what is left at the end of a stream.  It
- * has the time of its first byte.  Lines are never torn, lost or reordered
- * within a stream (but a long one is given in pieces, so that memory does not
- * follow the longest); those of several tasks are merged by time.
+ * A line ends in '\n' or with the end of its stream, and has the time of its
+ * first byte.  Within a stream, lines are never torn, lost or reordered, but a
+ * long line is delivered in pieces, so that memory does not grow with it.
+ * Lines of several tasks are merged by time.
  */
 #ifndef JOBRUN_LOG_H
 #define JOBRUN_LOG_H
@@ -29,9 +29,9 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 
-/* Bytes of a line that is given whole; a longer one comes in pieces. */
+/* The most bytes of a line delivered whole; a longer one comes in pieces. */
 #define LOG_LINE_MAX ((uint64_t)64 << 10)
-/* Stands where a piece of a line was cut off, and where the next begins. */
+/* Marks where a piece of a line was cut off, and where the next begins. */
 #define LOG_LINE_CUT "…"
 
 enum log_stream {
@@ -43,52 +43,54 @@ enum log_stream {
 struct log_writer;
 
 /*
- * Makes `folder`/logs if needed; the files in it with the first byte of their
- * streams.  Files that are there are added to; what a killed writer has left
+ * Makes `folder`/logs if needed; each file appears with the first byte of its
+ * stream.  Existing files are appended to; data that a killed writer left
  * unindexed gets its record.
  */
 struct log_writer *log_writer_open(const char *folder, const char *type,
 				   int index, struct error *err);
 /*
- * Adds a piece as it came from the task.  Where the disk is full the piece is
- * counted as lost and noted in the index as soon as that is possible: the
- * task never notices.  Where the size of files is limited (RLIMIT_FSIZE) the
- * process must ignore SIGXFSZ.
+ * Adds a piece as it came from the task.  If the disk is full, the piece is
+ * counted as lost, which the index notes as soon as possible; the task never
+ * notices.  If the file size is limited (RLIMIT_FSIZE), the process must ignore
+ * SIGXFSZ.
  */
 void log_writer_add(struct log_writer *writer, enum log_stream stream,
 		    const void *data, size_t len, int64_t time_ms);
 /*
- * The same for what is in a pipe, at most `limit` bytes, without copying it
- * through this process where the system can.  Returns as read() does: how
- * many, 0 at the end, -1 with errno EAGAIN if there are none now.
+ * Adds what is in a pipe, at most `limit` bytes, where possible without copying
+ * it through this process.  Returns as read() does: the number of bytes, 0 at
+ * the end, -1 with errno EAGAIN if none are available.
  */
 ssize_t log_writer_take(struct log_writer *writer, enum log_stream stream,
 			int fd, size_t limit, int64_t time_ms);
 uint64_t log_writer_lost(const struct log_writer *writer); /* bytes; NULL: 0 */
-/* For output that was lost before it came here. */
+/* Records output that was lost before it reached the writer. */
 void log_writer_lose(struct log_writer *writer, enum log_stream stream,
 		     uint64_t len, int64_t time_ms);
-/* How much of a stream there was so far, what was lost included: where one
- * goes on that has it all. */
+/* The length of a stream so far, including lost bytes: where a sender that has
+ * everything continues. */
 uint64_t log_writer_position(const struct log_writer *writer,
 			     enum log_stream stream);
-void log_writer_close(struct log_writer *writer); /* NULL does nothing */
+void log_writer_close(struct log_writer *writer); /* accepts NULL */
 
-/* Reading: one for all tasks of a run that are wanted. */
+/* Reading: one per task of the run that is to be read. */
 struct log_source {
 	const char *type;
 	int index;
-	int ordinal;      /* its place in the run's list of tasks */
-	const char *host; /* the address that its lines show */
+	int ordinal;      /* its index in the run's list of tasks */
+	const char *host; /* the address shown on its lines */
 };
 
 struct log_filter {
 	const regex_t *grep; /* NULL: all lines */
 	int64_t since_ms;    /* 0: from the start */
-	size_t tail;         /* the last so many lines of what is there when
-			      * reading starts; SIZE_MAX: all */
-	bool states;         /* each state of a line that is rewritten by '\r'
-			      * as a line of its own, as soon as it is there */
+	/* only the last so many lines present when reading starts; SIZE_MAX:
+	 * all */
+	size_t tail;
+	/* each state of a line rewritten with '\r' becomes a line of its own,
+	 * as soon as it is there */
+	bool states;
 };
 
 struct log_line {
@@ -97,31 +99,31 @@ struct log_line {
 	int64_t time_ms;
 	const char *text; /* without its '\n'; may hold any bytes */
 	size_t len;
-	bool plain;    /* it is known that there is no '\r', '\b' or escape
-			* in it */
-	bool more;     /* it is a piece: the line goes on */
-	bool rest;     /* it is the next piece of a line */
-	uint64_t lost; /* not 0: so many bytes were lost here; no text */
+	bool plain; /* known to contain no '\r', '\b' or escape */
+	bool more;  /* a piece: the line goes on */
+	bool rest;  /* the next piece of a line */
+	/* not 0: so many bytes were lost here, and there is no text */
+	uint64_t lost;
 };
 
 typedef void log_sink(void *arg, const struct log_line *line);
 
 /*
- * Takes many lines at once: they share source, stream and time.  The text of
- * `lines` is all of them, each with its '\n', and can be read LOG_SLACK bytes
- * beyond its end.
+ * Takes many lines at once, all with the same source, stream and time.  The
+ * text of `lines` is all of them, each with its '\n', and may be read LOG_SLACK
+ * bytes beyond its end.
  */
 typedef void log_block_sink(void *arg, const struct log_line *lines);
 #define LOG_SLACK 64
 
 struct log_reader;
 
-/* Called once for each source that has a log, before its first line is given:
- * only then may it be known where a task runs that a scheduler has placed. */
+/* Called once for each source with a log, before its first line: only then may
+ * it be known where a scheduler has placed the task. */
 typedef void log_found(void *arg, const struct log_source *source);
 
-/* Borrows sources and filter (NULL: every line).  Tasks that have written
- * nothing yet are no error: they are looked for again at each step. */
+/* Borrows sources and filter (NULL: every line).  Tasks without output yet are
+ * no error: each step looks for them again. */
 struct log_reader *log_reader_open(const char *folder,
 				   const struct log_source *sources,
 				   size_t count,
@@ -129,45 +131,45 @@ struct log_reader *log_reader_open(const char *folder,
 				   struct error *err);
 void log_reader_close(struct log_reader *reader);
 
-/* To be said before the first step. */
+/* To be called before the first step. */
 void log_reader_tell_found(struct log_reader *reader, log_found *found,
 			   void *arg);
 
 /*
- * Gives every line that is complete and was not given yet to the sink, the
- * oldest first.  With `ended`, the run is over: what is left without a
- * newline is given too.  Reads only what is new.
+ * Passes every complete new line to the sink, the oldest first.  With `ended`,
+ * when the run is over, a last line without a newline counts too.  Reads only
+ * new data.
  */
 int log_reader_step(struct log_reader *reader, bool ended, log_sink *sink,
 		    void *arg, struct error *err);
 
-/* From now on lines that come together and need no filter are given to this
- * sink, with the argument of the step; the others as before. */
+/* From now on lines that come together and need no filter go to this sink, with
+ * the argument of the step; other lines as before. */
 void log_reader_take_blocks(struct log_reader *reader, log_block_sink *sink);
 
 /*
- * Gives the sink, for each stream, what its last line has so far, as the last
- * step has read it: of no bytes if there is none.  Valid until the next step,
- * which gives the whole line if it has ended.
+ * Passes to the sink, for each stream, its unfinished last line as the last
+ * step read it, with no bytes if there is none.  Valid until the next step,
+ * which delivers the whole line if it has ended.
  */
 void log_reader_open_lines(struct log_reader *reader, log_sink *sink,
 			   void *arg);
 
-/* For a sink that wants no more (its output is closed): the step under way
- * returns after this line.  A later one goes on with the next. */
+/* For a sink that wants no more lines, as its output is closed: the current
+ * step returns after this line.  A later step continues with the next one. */
 void log_reader_stop(struct log_reader *reader);
 
 /*
- * A descriptor that is readable when a step may find something new (inotify
- * on the folder).  Borrowed.  -1 with `err` set if there is none to be had.
- * Ask for it before the first step: it says nothing of what was there.
+ * A descriptor that is readable when a step may find something new (inotify on
+ * the folder).  Borrowed.  -1 with `err` set if none is available.  Ask for it
+ * before the first step, as it does not report what was there before.
  */
 int log_reader_watch(struct log_reader *reader, struct error *err);
 
 /*
- * The last `count` lines that a task wrote to a stream, as a terminal would show
- * them but without colours, with newlines ("" if there are none); for error messages.  Reads only the
- * end: at most the last 64 kB, so that the first line may be cut.
+ * The last `count` lines that a task wrote to a stream, as on a terminal but
+ * without colours, with newlines ("" if there are none); for error messages.
+ * Reads only the end, at most the last 64 kB, so the first line may be cut.
  */
 int log_last_lines(const char *folder, const char *type, int index,
 		   enum log_stream stream, size_t count, struct buf *out,
@@ -186,22 +188,24 @@ enum log_time {
 	LOG_TIME_NONE,
 };
 
-/* Zeroed, as PyTorch/XLA's launcher printed lines:
+/* Zeroed, the format of PyTorch/XLA's launcher:
  *	2020-08-06 02:38:57 10.164.0.109 [1] | Training Device=xla:0/14 Epoch=1
  */
 struct log_style {
 	enum log_prefix prefix;
 	enum log_time time;
-	int64_t from_ms; /* for relative times */
-	const char *job; /* said with the task; or NULL */
-	bool color;      /* the prefix has the colour of its task */
-	bool terminal;   /* may obey what it is given: only text and colours */
+	int64_t from_ms; /* the start for relative times */
+	const char *job; /* shown with the task; or NULL */
+	bool color;      /* colour the prefix by task */
+	/* the output may be a terminal, which obeys escapes: pass only text
+	 * and colours */
+	bool terminal;
 };
 
 /*
- * Appends lines with their prefix, as they are at last: what rewrites itself as
- * a terminal would show it (core/log/log_screen.h).  Borrows what the style
- * names; the sources of the lines must outlive it.
+ * Appends lines with their prefix in their final state: lines that rewrite
+ * themselves appear as on a terminal (core/log/log_screen.h).  Borrows what the
+ * style names; the sources of the lines must outlive it.
  */
 struct log_printer;
 
@@ -211,12 +215,12 @@ void log_printer_add(struct log_printer *printer, const struct log_line *line,
 		     struct buf *out);
 void log_printer_add_block(struct log_printer *printer,
 			   const struct log_line *lines, struct buf *out);
-/* Adds the lines that a stream has open, `open` being what the reader has of
- * the last: as they would be now, each cut to `width` columns (0: whole).  None
- * that began after `before_ms`. */
+/* Adds a stream's unfinished lines as they would look now, each cut to `width`
+ * columns (0: whole); `open` is the reader's part of the last line.  Leaves out
+ * lines that began after `before_ms`. */
 void log_printer_look(struct log_printer *printer, const struct log_line *open,
 		      size_t width, int64_t before_ms, struct buf *out);
-/* Adds what was still open: no more comes. */
+/* Adds the unfinished lines: no more output comes. */
 void log_printer_end(struct log_printer *printer, struct buf *out);
 
 #endif

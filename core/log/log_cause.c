@@ -8,15 +8,15 @@
 #include "core/log/log_file.h"
 #include "core/log/log_screen.h"
 
-#define LINES_MAX 200 /* a form further back is not why it ended */
-#define TEXT_MAX 200  /* bytes of a message */
+#define LINES_MAX 200 /* a message further back is not the cause of the end */
+#define TEXT_MAX 200  /* the most bytes of a message */
 
-/* What stands in a line that tells why; of several, that of the highest rank,
- * and of those the last. */
+/* Marks of lines that give a cause; of several such lines, the one with the
+ * highest rank counts, and among equals the last. */
 static const struct cause_form {
 	const char *mark;
 	int rank;
-	bool after; /* the cause begins behind the mark, not with it */
+	bool after; /* the cause begins after the mark, not with it */
 } forms[] = {
 	{ "Watchdog caught collective operation timeout", 7, false },
 	{ "what():", 6, true },
@@ -29,8 +29,8 @@ static const struct cause_form {
 	{ "slurmstepd: error: ", 1, true },
 };
 
-#define RANK_TRACEBACK 8 /* through a file of the user's */
-#define RANK_FOREIGN 3   /* through others' only */
+#define RANK_TRACEBACK 8 /* with a frame in the user's own files */
+#define RANK_FOREIGN 3   /* only with frames in other files */
 #define RANK_KEYBOARD 1  /* an interrupt is rarely the cause */
 
 static const char traceback_mark[] = "Traceback (most recent call last):";
@@ -66,7 +66,7 @@ static const char *line_find(const struct line *line, const char *mark)
 	return memmem(line->text, line->len, mark, strlen(mark));
 }
 
-/* Adds a message without white space around it, as long as it may be. */
+/* Adds a message, trimmed and limited in length. */
 static void put_text(const char *text, size_t len, struct buf *out)
 {
 	while (len && strchr(" \t\r", *text)) {
@@ -85,8 +85,8 @@ static void put_text(const char *text, size_t len, struct buf *out)
 
 /* ---- frames ------------------------------------------------------------ */
 
-/* "  File "/src/train.py", line 12, in main", of a traceback; faulthandler has
- * no comma before "in". */
+/* A frame of a traceback, " File "/src/train.py", line 12, in main";
+ * faulthandler has no comma before "in". */
 struct trace_frame {
 	struct line file, number, function;
 };
@@ -115,7 +115,8 @@ static bool frame_read(const struct line *line, struct trace_frame *out)
 	return true;
 }
 
-/* Not a library's, nor Python's own, nor that of an installed launcher. */
+/* Whether the file belongs neither to a library, nor to Python, nor to an
+ * installed launcher. */
 static bool frame_is_users(const struct trace_frame *frame)
 {
 	static const char *const others[] = {
@@ -129,7 +130,7 @@ static bool frame_is_users(const struct trace_frame *frame)
 	return true;
 }
 
-/* " (src/train.py:12 in main)": of the path what comes last. */
+/* Adds " (src/train.py:12 in main)", with only the end of the path. */
 static void frame_put(const struct trace_frame *frame, struct buf *out)
 {
 	const char *from = frame->file.text;
@@ -149,7 +150,7 @@ static void frame_put(const struct trace_frame *frame, struct buf *out)
 
 /* ---- tracebacks -------------------------------------------------------- */
 
-/* Launchers put the rank before each line. */
+/* Drops the rank that launchers put before each line. */
 static bool drop_prefix(struct line *line, const struct line *prefix)
 {
 	if (line->len < prefix->len ||
@@ -171,7 +172,7 @@ static void cause_take(struct cause *cause, int rank, struct buf *text)
 	}
 }
 
-/* Adds what a message goes on with, where its first line only names it. */
+/* Adds the following lines if the first line of a message only announces it. */
 static void put_rest(const char *p, const char *end, const struct line *prefix,
 		     struct buf *out)
 {
@@ -189,7 +190,7 @@ static void put_rest(const char *p, const char *end, const struct line *prefix,
 		}
 		if (!short_of && !nccl)
 			return;
-		/* torchrun draws a line under the name. */
+		/* torchrun underlines the name. */
 		if (!short_of || (line.len && line.text[0] == '='))
 			continue;
 		if (out->data[out->len - 1] != ':')
@@ -200,7 +201,7 @@ static void put_rest(const char *p, const char *end, const struct line *prefix,
 	}
 }
 
-/* What follows the first line of a traceback, `head`. */
+/* Reads a traceback after its first line, `head`. */
 static void read_traceback(const struct line *head, const char *p,
 			   const char *end, struct cause *cause)
 {
@@ -211,7 +212,7 @@ static void read_traceback(const struct line *head, const char *p,
 	struct line line;
 	bool found = false;
 
-	/* "Original Traceback …", of another process. */
+	/* "Original Traceback …" comes from another process. */
 	if (prefix.len >= 9 && !memcmp(mark - 9, "Original ", 9))
 		prefix.len -= 9;
 	while (line_next(&p, end, &line)) {
@@ -239,7 +240,8 @@ static void read_traceback(const struct line *head, const char *p,
 
 /* ---- other forms ------------------------------------------------------- */
 
-/* The innermost frame of the user's below "Fatal Python error": the first. */
+/* Adds the innermost of the user's frames below "Fatal Python error": the first
+ * one. */
 static void put_fault_frame(const char *p, const char *end, struct buf *out)
 {
 	struct trace_frame frame;
@@ -274,7 +276,7 @@ static void read_form(const struct line *line, const char *p, const char *end,
 	cause_take(cause, form->rank, &text);
 }
 
-/* Where the last lines begin. */
+/* The start of the last lines. */
 static const char *last_lines(const char *text, size_t len)
 {
 	const char *p = text + len;
@@ -285,7 +287,7 @@ static const char *last_lines(const char *text, size_t len)
 	return p;
 }
 
-/* Needs text without escapes.  False: it has no form that is known. */
+/* Requires text without escapes.  False: no known form was found. */
 static bool find_form(const char *text, size_t len, struct buf *out)
 {
 	const char *end = text + len;

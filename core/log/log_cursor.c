@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The raw file is read in large parts, whatever the pieces; of what was read
- * only that is looked at which the index covers, because a writer may take
- * the rest back.
+ * The raw file is read in large blocks, whatever the size of the pieces.  Only
+ * data covered by the index is used, because the writer may take back anything
+ * after it.
  */
 #include "core/log/log_cursor.h"
 
@@ -86,14 +86,14 @@ void log_cursor_begin(struct log_cursor *cursor)
 
 void log_cursor_end(struct log_cursor *cursor)
 {
-	/* Bytes without an index record may be others the next time. */
+	/* Bytes without an index record may change until the next time. */
 	if (cursor->have > cursor->piece)
 		cursor->have = cursor->piece;
 	if (cursor->plain > cursor->have)
 		cursor->plain = cursor->have;
 	if (cursor->ready || cursor->start < cursor->have)
 		return;
-	if (cursor->room > cursor->chunk * 4) { /* there was a huge line */
+	if (cursor->room > cursor->chunk * 4) { /* a huge line has passed */
 		free(cursor->data);
 		cursor->data = NULL;
 		cursor->room = 0;
@@ -135,7 +135,7 @@ out:
 	return ret;
 }
 
-/* The next record of the index, of either stream; NULL: no more, or an
+/* The next record of the index, of either stream; NULL: no more records, or an
  * error. */
 static const struct log_record *record_next(struct log_cursor *cursor,
 					    int *failed, struct error *err)
@@ -170,8 +170,8 @@ static const struct log_record *record_next(struct log_cursor *cursor,
 	return &cursor->records[i];
 }
 
-/* Goes over records to the next one of this stream that says anything, and
- * returns it with `len` cut to what there is. */
+/* Advances to the next record of this stream that has a meaning, and returns it
+ * with `len` limited to the existing bytes. */
 static bool piece_next(struct log_cursor *cursor, struct log_record *out,
 		       int *failed, struct error *err)
 {
@@ -197,7 +197,7 @@ static bool piece_next(struct log_cursor *cursor, struct log_record *out,
 			cursor->ahead -= most;
 			out->len -= (uint32_t)most;
 		}
-		/* An index may claim more than there is. */
+		/* An index may claim more bytes than exist. */
 		most = size > cursor->piece ? size - cursor->piece : 0;
 		if (out->len > most)
 			out->len = (uint32_t)most;
@@ -216,8 +216,8 @@ static int fill(struct log_cursor *cursor, struct error *err)
 
 	if (want > cursor->chunk)
 		want = cursor->chunk;
-	/* Half of it free again at least, so that a line that grows for ever
-	 * is moved a few times only. */
+	/* Ensures that at least half of the buffer is free, so that an ever
+	 * growing line is moved only a few times. */
 	if (!cursor->data || keep + want > cursor->room ||
 	    keep > cursor->room / 2) {
 		size_t room = cursor->room ? cursor->room : 4096;
@@ -244,14 +244,14 @@ static int fill(struct log_cursor *cursor, struct error *err)
 				   cursor->index->source->type,
 				   cursor->index->source->index);
 	cursor->have += (uint64_t)n;
-	if (n == 0) { /* someone has cut it */
+	if (n == 0) { /* someone has truncated it */
 		cursor->size = cursor->have;
 		cursor->piece = cursor->have;
 	}
 	return 0;
 }
 
-/* The first byte by which a line may rewrite itself; NULL: none. */
+/* The first byte with which a line may rewrite itself; NULL: none. */
 static const char *find_special(const char *p, size_t len)
 {
 	const char *found = NULL;
@@ -267,8 +267,8 @@ static const char *find_special(const char *p, size_t len)
 	return found;
 }
 
-/* Looks whether the line from `start` to `end` is plain; for all lines at once,
- * if this one is. */
+/* Checks whether the line from `start` to `end` is plain; if so, checks all
+ * lines read so far at once. */
 static void look_plain(struct log_cursor *cursor, uint64_t end)
 {
 	const char *p, *stop;
@@ -284,7 +284,7 @@ static void look_plain(struct log_cursor *cursor, uint64_t end)
 			     : cursor->have;
 }
 
-/* Goes to the start of a line in the piece that was scanned. */
+/* Moves to the start of a line in the scanned piece. */
 static void go_on(struct log_cursor *cursor, uint64_t start)
 {
 	cursor->start = start;
@@ -293,7 +293,7 @@ static void go_on(struct log_cursor *cursor, uint64_t start)
 	cursor->scan = start;
 }
 
-/* Makes a line of what is from `start` to `end`, and goes to `next`. */
+/* Makes a line of the bytes from `start` to `end`, and moves to `next`. */
 static void line_set(struct log_cursor *cursor, uint64_t end, uint64_t next)
 {
 	if (end > cursor->plain)
@@ -311,7 +311,7 @@ static void line_set(struct log_cursor *cursor, uint64_t end, uint64_t next)
 	cursor->ready = true;
 }
 
-/* Makes a line of the first piece of a long one, of whole characters. */
+/* Makes a line of the first piece of a long line, in whole characters. */
 static void piece_set(struct log_cursor *cursor)
 {
 	uint64_t end = cursor->start + LOG_LINE_MAX;
@@ -327,8 +327,8 @@ static void piece_set(struct log_cursor *cursor)
 	cursor->rest = true;
 }
 
-/* The part in memory of the piece that `start` is in, from there on; false if
- * that needs a closer look. */
+/* The rest from `start` of its piece that is in memory; false if that needs a
+ * closer look. */
 static bool rest_of_piece(const struct log_cursor *cursor, const char **from,
 			  const char **to)
 {
@@ -343,7 +343,7 @@ static bool rest_of_piece(const struct log_cursor *cursor, const char **from,
 	return true;
 }
 
-/* Up to where there is no '\r', as far as is known. */
+/* The end of the part known to contain no '\r'. */
 static const char *plain_end(const struct log_cursor *cursor)
 {
 	return cursor->plain > cursor->base
@@ -397,7 +397,7 @@ void log_cursor_give_block(struct log_cursor *cursor, log_block_sink *sink,
 
 	if (!rest_of_piece(cursor, &p, &end))
 		return;
-	/* So there is none that is too long. */
+	/* Then no line is too long. */
 	if ((uint64_t)(end - p) > LOG_LINE_MAX)
 		end = p + LOG_LINE_MAX;
 	end = memrchr(p, '\n', (size_t)(end - p));
@@ -440,7 +440,7 @@ static void lost_set(struct log_cursor *cursor)
 	cursor->ready = true;
 }
 
-/* Steps into the next piece, or makes a line of what has no newline. */
+/* Moves to the next piece, or makes a line of a rest without a newline. */
 static int advance(struct log_cursor *cursor, bool ended, bool *stuck,
 		   struct error *err)
 {
@@ -452,7 +452,7 @@ static int advance(struct log_cursor *cursor, bool ended, bool *stuck,
 		if (piece.kind & LOG_KIND_LOST) {
 			cursor->lost = piece.len;
 			cursor->lost_ms = piece.time_ms;
-			/* The line that was cut off stands before it. */
+			/* First return the line that was cut off. */
 			if (cursor->start < cursor->scan)
 				line_set(cursor, cursor->scan, cursor->scan);
 			return 0;
@@ -469,7 +469,7 @@ static int advance(struct log_cursor *cursor, bool ended, bool *stuck,
 				line_set(cursor, cursor->scan, cursor->scan);
 			return 0;
 		}
-		/* Nobody will write the record of this any more. */
+		/* Nobody will write this record any more. */
 		piece.time_ms = cursor->index->records ? cursor->index->last_ms
 						       : cursor->changed_ms;
 		piece.len = UINT32_MAX;
@@ -534,8 +534,8 @@ int log_cursor_next(struct log_cursor *cursor, bool ended, struct error *err)
 			return -1;
 		if (!cursor->middle || !cursor->ready)
 			return 0;
-		/* The rest of a line that started before the place sought, or
-		 * a piece of it, is passed over, whenever its end comes. */
+		/* Skip the rest of a line, or of a piece of it, that started
+		 * before the position sought, when its end comes. */
 		cursor->middle = false;
 		if (cursor->line.lost)
 			return 0;
@@ -543,7 +543,7 @@ int log_cursor_next(struct log_cursor *cursor, bool ended, struct error *err)
 	} while (true);
 }
 
-/* Whether a line starts at `offset`, as far as the raw file says. */
+/* Whether a line starts at `offset`, judging by the raw file. */
 static int is_line_start(struct log_cursor *cursor, uint64_t offset, bool *yes,
 			 struct error *err)
 {
@@ -562,7 +562,7 @@ int log_cursor_seek(struct log_cursor *cursor, uint64_t offset,
 		    int64_t since_ms, struct error *err)
 {
 	struct log_record piece = { 0 };
-	uint64_t at = 0; /* where the piece starts */
+	uint64_t at = 0; /* the offset of the piece */
 	bool after_loss = true;
 	bool found = false;
 	bool yes = true;
@@ -592,7 +592,7 @@ int log_cursor_seek(struct log_cursor *cursor, uint64_t offset,
 	if (!found || (piece.kind & LOG_KIND_LOST)) {
 		at = cursor->piece;
 		if (found)
-			cursor->next--; /* a line is due */
+			cursor->next--; /* a line is ready */
 	}
 	cursor->start = at;
 	if (found && !(piece.kind & LOG_KIND_LOST) && offset > at) {

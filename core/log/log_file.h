@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of a task's log, for the parts of log.h; of no use to others. */
+/* The files of a task's log, for the parts of log.h only. */
 #ifndef JOBRUN_LOG_FILE_H
 #define JOBRUN_LOG_FILE_H
 
@@ -9,11 +9,11 @@
 #include "core/log/log.h"
 
 #define LOG_STREAMS 2
-/* Added to the stream in a record's kind: `len` bytes that should be here
- * could not be written.  Readers skip kinds that they do not know. */
+/* Flag in a record's kind: `len` bytes that belong here could not be written.
+ * Readers skip unknown kinds. */
 #define LOG_KIND_LOST 16
 
-/* One piece of a stream: its place is the sum of those before it. */
+/* One piece of a stream; its offset is the sum of the lengths before it. */
 struct log_record {
 	int64_t time_ms;
 	uint32_t len;
@@ -28,13 +28,13 @@ char *log_stream_path(const char *folder, const char *type, int index,
 		      enum log_stream stream);
 char *log_index_path(const char *folder, const char *type, int index);
 
-/* The sum of the three sizes; with `sync` all of it is on the disk, if the disk
- * allows. */
+/* The sum of the three sizes; `sync` first writes everything to the disk, if
+ * the disk allows it. */
 uint64_t log_files_size(const char *folder, const char *type, int index,
 			bool sync);
 
-/* As many bytes as there are at `offset`, through short reads and EINTR;
- * -1 with errno set. */
+/* Reads as many bytes as exist at `offset`, despite short reads and EINTR; -1
+ * with errno set. */
 int64_t log_pread(int fd, void *data, size_t len, uint64_t offset);
 
 #endif

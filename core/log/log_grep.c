@@ -8,16 +8,18 @@
 #include "core/log/log_screen.h"
 
 struct piece_end {
-	struct buf end; /* of the last piece; none after a whole line */
-	bool matched;   /* the piece did */
+	/* the end of the last piece; empty after a whole line */
+	struct buf end;
+	bool matched; /* the last piece matched */
 };
 
 struct log_grep {
 	const regex_t *pattern;
 	size_t streams;
 	struct piece_end *before; /* by stream */
-	struct buf text;          /* for regexec(), which wants a NUL */
-	struct buf both;          /* a piece with the end of the one before */
+	struct buf text;          /* for regexec(), which needs a NUL */
+	/* a piece preceded by the end of the one before */
+	struct buf both;
 };
 
 struct log_grep *log_grep_new(const regex_t *pattern, size_t streams)
@@ -54,7 +56,8 @@ static bool is_match(struct log_grep *grep, const struct log_line *line,
 		log_screen_text(line->text, line->len, &grep->text);
 	else
 		buf_add(&grep->text, line->text, line->len);
-	/* There may be NUL bytes in it; without its newline. */
+	/* Passes the length, as the line may contain NUL bytes; excludes its
+	 * newline. */
 	whole.rm_eo = (regoff_t)grep->text.len;
 	if (whole.rm_eo && grep->text.data[whole.rm_eo - 1] == '\n')
 		whole.rm_eo--;
@@ -62,7 +65,7 @@ static bool is_match(struct log_grep *grep, const struct log_line *line,
 		       flags) == 0;
 }
 
-/* A match of both that is none of the piece alone. */
+/* Whether both pieces together match where the second alone does not. */
 static bool is_match_of_both(struct log_grep *grep,
 			     const struct piece_end *before,
 			     const struct log_line *line, struct log_line *out)
@@ -89,7 +92,7 @@ static void remember(struct piece_end *before, const struct log_line *line,
 	before->matched = matched;
 	if (!line->more)
 		return;
-	/* Not from the middle of a character. */
+	/* Do not start within a character. */
 	for (int n = 0; n < 3 && len && ((unsigned char)*from & 0xc0) == 0x80;
 	     n++, from++, len--)
 		;
@@ -103,14 +106,15 @@ bool log_grep_take(struct log_grep *grep, size_t stream, struct log_line *line)
 	struct log_line both;
 	bool found;
 
-	if (line->lost) /* could have held what is looked for */
+	if (line->lost) /* lost bytes might have matched */
 		return true;
 	if (!line->rest)
 		log_grep_forget(grep, stream);
 	found = is_match(grep, line, !line->rest);
 	if (!found && is_match_of_both(grep, before, line, &both)) {
 		found = true;
-		if (!before->matched) /* its end was not shown */
+		/* the end of the piece before was not shown */
+		if (!before->matched)
 			*line = both;
 	}
 	remember(before, &piece, found);

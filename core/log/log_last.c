@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of a raw log, for error messages. */
+/* Reads the end of a raw log, for error messages. */
 #include "core/log/log.h"
 
 #include <errno.h>

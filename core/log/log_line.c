@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a line of output is shown. */
+/* Formats lines of output for display. */
 #include "core/base/clock.h"
 #include "core/log/log.h"
 
@@ -17,7 +17,7 @@
 #define SHORT_LINE 256
 #define RESET "\033[0m"
 
-/* Red is left to errors. */
+/* Red is reserved for errors. */
 static const char *const colors[] = {
 	"\033[36m", "\033[32m", "\033[33m", "\033[35m", "\033[34m",
 	"\033[96m", "\033[92m", "\033[93m", "\033[95m", "\033[94m",
@@ -28,18 +28,18 @@ struct prefix {
 	const struct log_source *source;
 	int64_t second; /* since 1970 */
 	size_t columns;
-	struct buf text; /* of PREFIX_COPY bytes at least */
+	struct buf text; /* at least PREFIX_COPY bytes */
 };
 
 /* A stream that has rewritten a line. */
 struct rewritten {
 	const struct log_source *source;
-	struct log_screen *screen; /* NULL: it never did */
+	struct log_screen *screen; /* NULL: it never has */
 };
 
 struct log_printer {
 	struct log_style style;
-	/* The prefix of the last line, mostly equal to the next one's. */
+	/* The prefix of the last line, which mostly equals the next one's. */
 	const struct log_source *source;
 	int64_t time_ms;
 	const struct prefix *prefix;
@@ -112,8 +112,8 @@ static void prefix_format(const struct log_style *style,
 	buf_done(&name);
 }
 
-/* Copies whole blocks, up to LOG_SLACK bytes more than asked for: for most
- * lines that halves the cost of a call. */
+/* Copies whole blocks, up to LOG_SLACK bytes too many: for most lines that
+ * halves the cost of a call. */
 static inline void copy_blocks(char *to, const char *from, size_t len)
 {
 	for (size_t i = 0; i < len; i += LOG_SLACK)
@@ -128,7 +128,7 @@ static inline void prefix_copy(char *to, const struct buf *prefix)
 		memcpy(to, prefix->data, prefix->len);
 }
 
-/* This runs once per line, so it makes room once. */
+/* This runs for every line, so it reserves memory once. */
 static inline void line_add(const struct buf *prefix, const char *text,
 			    size_t len, struct buf *out)
 {
@@ -147,7 +147,7 @@ static inline void line_add(const struct buf *prefix, const char *text,
 	out->len += prefix->len + len + 1;
 }
 
-/* The same for many lines of a block, without a '\r' in them. */
+/* The same for many lines without a '\r'. */
 static void lines_add(const struct buf *prefix, const char *p, const char *end,
 		      struct buf *out)
 {
@@ -181,7 +181,7 @@ static const struct prefix *prefix_find(struct log_printer *printer,
 {
 	unsigned slot = (unsigned)source->ordinal % PREFIXES;
 	struct prefix *prefix = &printer->prefixes[slot];
-	/* As time_format_log() rounds, so that both change together. */
+	/* Rounds like time_format_log(), so that both change together. */
 	int64_t second = time_ms / 1000;
 
 	if (printer->source == source && printer->time_ms == time_ms)
@@ -218,12 +218,12 @@ static struct rewritten *stream_find(struct log_printer *printer,
 	return &printer->streams[at];
 }
 
-/* Where rows of a screen go. */
+/* The destination of a screen's rows. */
 struct row_place {
 	struct log_printer *printer;
 	const struct log_source *source;
 	struct buf *out;
-	int64_t before_ms; /* none that began later */
+	int64_t before_ms; /* omit rows that began later */
 };
 
 static void row_add(void *arg, const char *text, size_t len, int64_t time_ms)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reading side of log.h: the lines of all streams, merged by time with a
- * heap of cursors, and filtered.
+ * The reading side of log.h: merges the lines of all streams by time, with a
+ * heap of cursors, and filters them.
  */
 #include "core/log/log.h"
 
@@ -15,23 +15,24 @@
 #include "core/log/log_cursor.h"
 #include "core/log/log_grep.h"
 
-/* The bytes read from a stream at once: they should stay in the CPU's cache,
- * and all streams together in reasonable memory. */
+/* The bytes read from a stream at once: small enough for the CPU's cache, and
+ * for all streams together in memory. */
 #define CHUNK_MAX ((size_t)64 << 10)
 #define CHUNK_MIN ((size_t)8 << 10)
 #define CHUNK_ALL ((size_t)32 << 20)
-/* How far from the end the last lines are looked for first. */
+/* How far before the end the search for the last lines starts. */
 #define TAIL_WINDOW ((uint64_t)128 << 10)
 
 struct log_reader {
 	char *folder;
 	struct log_filter filter;
-	struct log_grep *grep; /* or NULL; a stream is as in `cursors` */
+	/* or NULL; streams are numbered as in `cursors` */
+	struct log_grep *grep;
 	size_t tasks;
 	struct log_index *indexes;  /* by task */
 	struct log_cursor *cursors; /* LOG_STREAMS per task */
-	struct log_cursor **heap;   /* those with a line left, the oldest
-				     * first */
+	/* cursors with a line left, the oldest line first */
+	struct log_cursor **heap;
 	size_t heap_count;
 	bool started;
 	bool stop;
@@ -40,12 +41,13 @@ struct log_reader {
 	log_block_sink *block_sink; /* or NULL */
 	log_sink *sink;             /* during a step */
 	void *sink_arg;
-	uint64_t skip; /* so many lines are before the tail */
+	uint64_t skip; /* lines to skip before the tail */
 
-	int watch;           /* inotify, or -1 */
-	bool logs_watched;   /* the folder of logs; else that of the run */
+	int watch; /* inotify, or -1 */
+	/* watches the folder of logs; else that of the run */
+	bool logs_watched;
 	bool *index_watched; /* by task */
-	bool all_watched;    /* whatever is written in the folder of logs */
+	bool all_watched;    /* watches all writes in the folder of logs */
 };
 
 struct log_reader *log_reader_open(const char *folder,
@@ -67,7 +69,7 @@ struct log_reader *log_reader_open(const char *folder,
 	reader->filter.tail = SIZE_MAX;
 	if (filter)
 		reader->filter = *filter;
-	/* An index that is damaged may have any times. */
+	/* A damaged index may have any times. */
 	if (!reader->filter.since_ms)
 		reader->filter.since_ms = INT64_MIN;
 	reader->tasks = count;
@@ -137,7 +139,7 @@ void log_reader_stop(struct log_reader *reader)
 	reader->stop = true;
 }
 
-/* The order of showing: by time, then by task, then as it came. */
+/* The display order: by time, then by task, then in order of arrival. */
 static int compare(const struct log_cursor *a, const struct log_cursor *b)
 {
 	int x = a->line.source->ordinal;
@@ -193,7 +195,7 @@ static size_t stream_of(const struct log_reader *reader,
 	return task * LOG_STREAMS + line->stream;
 }
 
-/* Pieces are wanted in the order of their line. */
+/* Pieces must be passed in the order of their line. */
 static inline bool is_wanted(struct log_reader *reader, struct log_line *line)
 {
 	return line->time_ms >= reader->filter.since_ms &&
@@ -230,7 +232,7 @@ static void give(void *arg, const struct log_line *from)
 		reader->sink(reader->sink_arg, &line);
 }
 
-/* Gives the lines of the oldest cursor until another has an older one. */
+/* Delivers lines of the oldest cursor until another has an older one. */
 static int give_run(struct log_reader *reader, bool ended, struct error *err)
 {
 	struct log_cursor *cursor = reader->heap[0];
@@ -241,7 +243,7 @@ static int give_run(struct log_reader *reader, bool ended, struct error *err)
 
 	do {
 		give(reader, &cursor->line);
-		/* Further lines of the same piece are next in any case. */
+		/* Further lines of the same piece come next in any case. */
 		if (cursor->start_record != record || reader->stop)
 			;
 		else if (all && reader->block_sink && !reader->filter.states)
@@ -274,8 +276,8 @@ static int seek(struct log_reader *reader, struct log_cursor *cursor,
 	return log_cursor_seek(cursor, offset, reader->filter.since_ms, err);
 }
 
-/* Goes to where the last lines of a stream start, or somewhat before that,
- * and adds the number of those from there on. */
+/* Moves to the start of a stream's last lines, or a little before, and adds the
+ * number of lines from there on. */
 static int seek_tail(struct log_reader *reader, struct log_cursor *cursor,
 		     bool ended, uint64_t *count, struct error *err)
 {
@@ -299,7 +301,8 @@ static int seek_tail(struct log_reader *reader, struct log_cursor *cursor,
 			if (cursor->ready && is_wanted(reader, &line))
 				n++;
 		} while (cursor->ready);
-		/* Enough lines, and where the first of them starts? */
+		/* Stop if there are enough lines, and the start of the first is
+		 * known. */
 		if (!offset || (n >= filter->tail && !cursor->middle))
 			break;
 		window *= 4;
@@ -360,7 +363,7 @@ int log_reader_step(struct log_reader *reader, bool ended, log_sink *sink,
 	if (!reader->started && start(reader, ended, err) < 0)
 		goto out;
 	for (size_t i = 0; i < reader->tasks * LOG_STREAMS; i++) {
-		/* One may be ready from a step that was stopped. */
+		/* A line may be ready from a step that was stopped. */
 		if (!reader->cursors[i].ready &&
 		    log_cursor_next(&reader->cursors[i], ended, err) < 0)
 			goto out;
@@ -378,9 +381,9 @@ out:
 }
 
 /*
- * Watched are the indexes, one by one, because each line is written to two
- * files and only the second of them makes it visible; and the folder, for
- * indexes that appear.
+ * Watches each index rather than the folder, because each line is written to
+ * two files and only the index makes it visible; also watches the folder, for
+ * new indexes.
  */
 static void watch_indexes(struct log_reader *reader, const char *logs)
 {
@@ -398,7 +401,7 @@ static void watch_indexes(struct log_reader *reader, const char *logs)
 		free(path);
 		if (ret >= 0) {
 			reader->index_watched[i] = true;
-		} else if (errno == ENOSPC) { /* the user's limit */
+		} else if (errno == ENOSPC) { /* the user's limit on watches */
 			reader->all_watched =
 				inotify_add_watch(reader->watch, logs,
 						  IN_CREATE | IN_MOVED_TO |
@@ -408,8 +411,8 @@ static void watch_indexes(struct log_reader *reader, const char *logs)
 	}
 }
 
-/* Forgets what has happened, before it is looked at, and sees to it that
- * what has appeared since is watched too. */
+/* Discards pending events before the files are read, and watches new files
+ * too. */
 static int watch_update(struct log_reader *reader, struct error *err)
 {
 	char events[4096];
@@ -442,7 +445,8 @@ int log_reader_watch(struct log_reader *reader, struct error *err)
 	reader->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	if (reader->watch < 0)
 		return error_errno(err, "cannot watch '%s'", reader->folder);
-	/* First the one above: the folder of logs may appear right now. */
+	/* Watch the parent first: the folder of logs may appear at this
+	 * moment. */
 	if (inotify_add_watch(reader->watch, reader->folder, IN_CREATE) < 0) {
 		error_errno(err, "cannot watch '%s'", reader->folder);
 		goto fail;

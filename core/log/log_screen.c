@@ -11,16 +11,16 @@
 #include "core/log/log.h"
 
 #define ROWS_MAX 24
-#define ESCAPE_MAX 48  /* a longer sequence is text */
-#define STYLES_MAX 256 /* more at a time are shown plain */
+#define ESCAPE_MAX 48  /* a longer sequence is shown as text */
+#define STYLES_MAX 256 /* further styles are shown plain */
 #define CELL_TEXT 6
 #define RESET "\033[0m"
 
-/* A column.  A wide character has the next one, too, which is empty. */
+/* A column.  A wide character also takes the next cell, which is empty. */
 struct cell {
 	char text[CELL_TEXT];
 	uint8_t len;
-	uint8_t style; /* the place in `styles` */
+	uint8_t style; /* its index in `styles` */
 };
 
 struct screen_row {
@@ -28,20 +28,21 @@ struct screen_row {
 	size_t len;
 	size_t room;
 	int64_t time_ms; /* of its first character */
-	bool cut;        /* it goes on after a piece that is done */
+	bool cut;        /* it continues a piece that is done */
 };
 
 struct log_screen {
 	bool color;
 	struct screen_row rows[ROWS_MAX];
 	size_t count; /* at least 1 */
-	size_t keep;  /* so many rows above the last are not done */
+	size_t keep;  /* how many rows above the last are kept open */
 	size_t y, x;
-	char *styles[STYLES_MAX]; /* sequences; [0] is plain */
+	char *styles[STYLES_MAX]; /* escape sequences; [0] is plain */
 	size_t style_count;
-	uint8_t style; /* of what comes next */
+	uint8_t style; /* of the next character */
 	char escape[ESCAPE_MAX];
-	size_t escape_len; /* of a sequence, or character, that is not whole */
+	/* the length of an incomplete sequence or character */
+	size_t escape_len;
 	int64_t now_ms;
 	log_row_sink *sink; /* during a call */
 	void *arg;
@@ -117,7 +118,7 @@ static void give_row(const struct log_screen *screen,
 	size_t len = row->len;
 	uint8_t style = 0;
 
-	/* What was cleared by blanks. */
+	/* Ignore blanks that cleared something. */
 	while (len && row->cells[len - 1].text[0] == ' ' &&
 	       !row->cells[len - 1].style && !more)
 		len--;
@@ -126,7 +127,7 @@ static void give_row(const struct log_screen *screen,
 	for (size_t i = 0; i < len && (!width || i < width); i++) {
 		const struct cell *cell = &row->cells[i];
 
-		/* No half of a wide one. */
+		/* Do not cut a wide character in half. */
 		if (width && i + 1 == width && i + 1 < len && !cell[1].len)
 			break;
 		change_style(screen, style, cell->style, &text);
@@ -152,7 +153,7 @@ static void release(struct log_screen *screen)
 	screen->y--;
 }
 
-/* A row that becomes too long goes on in another piece. */
+/* Releases the start of a row that has become too long. */
 static void release_piece(struct log_screen *screen, struct screen_row *row)
 {
 	give_row(screen, row, true, 0, screen->sink, screen->arg);
@@ -193,7 +194,7 @@ bool log_screen_is_blank(const struct log_screen *screen)
 
 /* ---- what is put ------------------------------------------------------- */
 
-/* Zero, one or two columns, of a character in UTF-8. */
+/* The width of a UTF-8 character: zero, one or two columns. */
 static int columns(const unsigned char *p, size_t len)
 {
 	static const struct {
@@ -265,7 +266,7 @@ static void put_char(struct log_screen *screen, const char *text, size_t len)
 	}
 }
 
-/* What no terminal may obey. */
+/* Shows what a terminal must not obey. */
 static void put_visible(struct log_screen *screen, const char *text, size_t len)
 {
 	struct buf shown = { 0 };
@@ -301,8 +302,8 @@ static void new_line(struct log_screen *screen)
 		forget_styles(screen);
 }
 
-/* Rows that were done are not taken back: they stay above, and the task draws
- * on new ones. */
+/* Finished rows are not reopened: they stay above, and the task draws on new
+ * ones. */
 static void move_up(struct log_screen *screen, size_t n)
 {
 	size_t below;
@@ -340,7 +341,7 @@ static void erase(struct log_screen *screen, unsigned how)
 	}
 }
 
-/* The sequences of a style follow each other: each adds to those before. */
+/* Sequences of a style accumulate: each adds to those before. */
 static void set_style(struct log_screen *screen, const char *sequence,
 		      size_t len)
 {
@@ -368,7 +369,7 @@ static void set_style(struct log_screen *screen, const char *sequence,
 	buf_done(&all);
 }
 
-/* False: it is no move. */
+/* Returns false if the sequence is not a movement. */
 static bool move(struct log_screen *screen, char how, size_t n)
 {
 	switch (how) {
@@ -400,7 +401,7 @@ static bool move(struct log_screen *screen, char how, size_t n)
 	return true;
 }
 
-/* A whole sequence "\033[…X"; false if it is none of those that are obeyed. */
+/* Obeys a complete sequence "\033[…X"; false if it is not a supported one. */
 static bool obey(struct log_screen *screen, const char *sequence, size_t len)
 {
 	const char *p = sequence + 2;
@@ -413,7 +414,7 @@ static bool obey(struct log_screen *screen, const char *sequence, size_t len)
 		set_style(screen, sequence, len);
 		return true;
 	}
-	/* The cursor is not ours to hide. */
+	/* Ignored: the cursor is not ours to hide. */
 	if (!strcmp(p, "?25l") || !strcmp(p, "?25h"))
 		return true;
 	if (digits != len - 3 || given > LOG_LINE_MAX)
@@ -437,8 +438,8 @@ static bool obey(struct log_screen *screen, const char *sequence, size_t len)
 	return true;
 }
 
-/* The length of the sequence or character that begins `text`; 0: more of it is
- * needed. */
+/* The length of the sequence or character at the start of `text`; 0:
+ * incomplete. */
 static size_t unit_length(const char *text, size_t len)
 {
 	unsigned char c = (unsigned char)text[0];
@@ -465,12 +466,12 @@ static size_t unit_length(const char *text, size_t len)
 		if (i == len)
 			return 0;
 		if (((unsigned char)text[i] & 0xc0) != 0x80)
-			return i; /* it is none */
+			return i; /* not a sequence */
 	}
 	return n;
 }
 
-/* A byte or character that is no sequence. */
+/* Shows a byte or character that is not part of a sequence. */
 static void put_unit(struct log_screen *screen, const char *text, size_t len)
 {
 	char whole[8] = { 0 };
@@ -492,7 +493,7 @@ static void put_unit(struct log_screen *screen, const char *text, size_t len)
 		else
 			put_visible(screen, text, len);
 	} else {
-		/* Marks that turn text around have an escape here. */
+		/* Escapes marks that change the direction of text. */
 		show_text(&shown, whole);
 		if (strcmp(shown.data, whole) != 0)
 			for (size_t i = 0; i < shown.len; i++)
@@ -503,7 +504,7 @@ static void put_unit(struct log_screen *screen, const char *text, size_t len)
 	}
 }
 
-/* Returns how much of the text is done with. */
+/* Returns the number of bytes handled. */
 static size_t put_one(struct log_screen *screen, const char *text, size_t len)
 {
 	char sequence[ESCAPE_MAX];
@@ -534,13 +535,14 @@ void log_screen_put(struct log_screen *screen, const char *text, size_t len,
 	screen->sink = sink;
 	screen->arg = arg;
 	screen->now_ms = time_ms;
-	/* First what an earlier call has left. */
+	/* First complete what an earlier call has left. */
 	while (len && screen->escape_len) {
 		screen->escape[screen->escape_len++] = *text++;
 		len--;
 		used = put_one(screen, screen->escape, screen->escape_len);
 		if (used > 0 && used < screen->escape_len) {
-			/* Its first byte was text; so is the rest, or not. */
+			/* Its first byte was shown as text; handle the rest
+			 * again. */
 			char rest[ESCAPE_MAX];
 			size_t n = screen->escape_len - used;
 
@@ -565,7 +567,8 @@ void log_screen_put(struct log_screen *screen, const char *text, size_t len,
 
 /* ---- whole texts ------------------------------------------------------- */
 
-/* Whether a sequence moves or erases; all others can be shown later, too. */
+/* Whether the text has a sequence that moves or erases; all others can be shown
+ * later, too. */
 static bool rewrites(const char *text, size_t len)
 {
 	size_t n = 2;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The writing side of log.h.  A piece is appended to its raw file, then its
- * record to the index.  A piece that cannot be indexed is taken back, so that
- * the index covers the raw files to the byte, except for the one piece that a
- * killed writer may have left.
+ * record to the index.  A piece that cannot be indexed is taken back, so the
+ * index covers the raw files exactly, except for one piece that a killed writer
+ * may have left.
  */
 #include "core/log/log.h"
 
@@ -19,21 +19,22 @@
 
 /* A record's length has 32 bits. */
 #define PIECE_MAX ((size_t)1 << 30)
-/* While bytes are lost, they are noted this often, not piece by piece. */
+/* How often losses are recorded while bytes are being lost. */
 #define NOTE_EVERY_MS 1000
 
 /* The bytes read at once from a pipe that cannot be spliced. */
 #define CHUNK_SIZE ((size_t)64 << 10)
 
 struct raw {
-	int fd; /* -1: nothing was written yet */
+	int fd; /* -1: nothing written yet */
 	uint64_t size;
-	bool broken;      /* holds bytes that could not be taken back */
-	bool no_splice;   /* its file system has no way from a pipe */
-	uint64_t gone;    /* bytes that were lost, in all */
-	uint64_t lost;    /* bytes without a record yet */
-	int64_t lost_ms;  /* when the first of them came */
-	int64_t noted_ms; /* when a loss was last noted */
+	bool broken; /* holds bytes that could not be taken back */
+	/* its file system does not support splicing from a pipe */
+	bool no_splice;
+	uint64_t gone;    /* all bytes lost so far */
+	uint64_t lost;    /* lost bytes without a record yet */
+	int64_t lost_ms;  /* when the first of them was lost */
+	int64_t noted_ms; /* when a loss was last recorded */
 };
 
 struct log_writer {
@@ -41,14 +42,14 @@ struct log_writer {
 	char *type;
 	int task; /* its index among those of its type */
 	struct raw raw[LOG_STREAMS];
-	int index; /* -1 as long as there is none */
+	int index; /* -1: does not exist yet */
 	uint64_t index_size;
 	bool index_torn; /* part of a record could not be taken back */
 	uint64_t lost;   /* in all */
 };
 
-/* Takes the path.  Files are made when there is something to write: many
- * tasks never say anything. */
+/* Takes the path.  Files are created only when there is something to write, as
+ * many tasks never write anything. */
 static int open_file(char *path, int flags)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC | flags, 0600);
@@ -156,14 +157,14 @@ static size_t write_some(const struct raw *raw, const char *data, size_t len)
 	return done;
 }
 
-/* Notes `len` bytes that were appended to the raw file; what can't be noted is
- * taken back.  Returns how many have stayed. */
+/* Records `len` bytes appended to the raw file, and takes back those that can't
+ * be recorded.  Returns how many have stayed. */
 static size_t keep(struct log_writer *writer, enum log_stream stream,
 		   size_t len, int64_t time_ms)
 {
 	struct raw *raw = &writer->raw[stream];
 
-	/* Note earlier losses before this piece. */
+	/* Record earlier losses before this piece. */
 	if (note_lost(writer, stream) && note(writer, time_ms, len, stream)) {
 		raw->size += len;
 		return len;
@@ -200,7 +201,7 @@ void log_writer_add(struct log_writer *writer, enum log_stream stream,
 	}
 }
 
-/* For what can't be spliced, or not now: the usual way deals with it. */
+/* Copies from a pipe that can't be spliced, or not now. */
 static ssize_t take_copy(struct log_writer *writer, enum log_stream stream,
 			 int fd, size_t limit, int64_t time_ms)
 {
@@ -224,7 +225,7 @@ ssize_t log_writer_take(struct log_writer *writer, enum log_stream stream,
 	size_t kept;
 	ssize_t n;
 
-	/* The file is made for the first byte, not for the end of the pipe. */
+	/* Create the file for the first byte, not for the end of the pipe. */
 	if (raw->fd < 0 || raw->broken || raw->no_splice)
 		return take_copy(writer, stream, fd, limit, time_ms);
 	do
@@ -242,7 +243,7 @@ ssize_t log_writer_take(struct log_writer *writer, enum log_stream stream,
 	return n;
 }
 
-/* Adds up what the index says, and takes back half a record at its end. */
+/* Sums up the index, and removes half a record at its end. */
 static int index_sum(struct log_writer *writer, uint64_t *sums,
 		     struct error *err)
 {
@@ -258,7 +259,7 @@ static int index_sum(struct log_writer *writer, uint64_t *sums,
 	writer->index_size =
 		(uint64_t)st.st_size / sizeof(records[0]) * sizeof(records[0]);
 	if ((uint64_t)st.st_size != writer->index_size)
-		writer->index_torn = true; /* mended by the next note() */
+		writer->index_torn = true; /* the next note() repairs it */
 	for (; at < writer->index_size; at += sizeof(records)) {
 		n = log_pread(writer->index, records, sizeof(records), at);
 		if (n < 0)
@@ -276,7 +277,7 @@ static int index_sum(struct log_writer *writer, uint64_t *sums,
 	return 0;
 }
 
-/* Notes what a killed writer has appended and not noted. */
+/* Records data that a killed writer appended and did not record. */
 static int mend(struct log_writer *writer, struct error *err)
 {
 	uint64_t sums[LOG_STREAMS] = { 0 };

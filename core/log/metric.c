@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Most lines of a log hold no number of interest, so memchr() finds the places
- * of '=' and ':' first; the words before them decide.
+ * Most lines of a log have no metrics, so memchr() first finds each '=' and
+ * ':'; the word before it decides.
  */
 #include "core/log/metric.h"
 
@@ -31,16 +31,16 @@ struct metric_parser {
 	const regex_t **regexes; /* the same, for the matcher */
 	size_t count;
 	struct metric_matcher *matcher; /* NULL without patterns */
-	const char *also; /* a name to be read like the known ones, or NULL */
+	const char *also; /* a further name to recognize, or NULL */
 };
 
-/* A line that is being taken apart. */
+/* A line being parsed. */
 struct scan {
 	const char *text;
 	const char *end;
 	const char *also; /* see above */
 	struct metric_sample *out;
-	size_t fixed; /* so many of its values are those of patterns */
+	size_t fixed; /* how many of its values come from patterns */
 };
 
 struct metric_parser *metric_parser_new(const struct pairs *patterns,
@@ -127,7 +127,7 @@ static size_t digits(const char *p, const char *end)
 	return (size_t)(p - start);
 }
 
-/* "nan", "inf" or "infinity", in any case. */
+/* The length of "nan", "inf" or "infinity", in any case. */
 static size_t word_number(const char *p, const char *end)
 {
 	static const char *const words[] = { "infinity", "inf", "nan" };
@@ -141,7 +141,8 @@ static size_t word_number(const char *p, const char *end)
 	return 0;
 }
 
-/* The ",234" groups behind the one to three digits from `p`: "1,234,567". */
+/* The length of ",234" groups after the one to three digits from `p`:
+ * "1,234,567". */
 static size_t thousands(const char *p, size_t first, const char *end)
 {
 	const char *at = p + first;
@@ -214,9 +215,9 @@ static const char *skip_blanks(const char *p, const char *end)
 }
 
 /*
- * The number after '=' or ':', also as a list's, a text's or a tensor's: 0.5,
- * [3/10], '0.5', tensor(0.5, device=...).  For a part of a whole (98/100), `of`
- * is the whole, else 0.
+ * Reads the number after '=' or ':', also inside a list, string or tensor: 0.5,
+ * [3/10], '0.5', tensor(0.5, device=...).  For a fraction (98/100), `of` is the
+ * whole, else 0.
  */
 static bool read_value(const char *p, const char *end, double *value,
 		       double *of)
@@ -240,7 +241,7 @@ static bool read_value(const char *p, const char *end, double *value,
 		len = metric_number(p + 1, (size_t)(end - p - 1), of);
 		p += len ? 1 + len : 0;
 	}
-	/* "0.5s" is a time, "12:30:00" too, "1.2.3" a version. */
+	/* "0.5s" and "12:30:00" are times, "1.2.3" is a version. */
 	if (p == end)
 		return true;
 	if (*p == ':' || *p == '.')
@@ -248,7 +249,7 @@ static bool read_value(const char *p, const char *end, double *value,
 	return !isalnum((unsigned char)*p) && *p != '_';
 }
 
-/* The name that ends before `p`, and where it starts; "" if there is none. */
+/* The start of the name that ends before `p`; "" if there is none. */
 static const char *read_name(const struct scan *scan, const char *p,
 			     char name[METRIC_NAME_SIZE])
 {
@@ -263,7 +264,7 @@ static const char *read_name(const struct scan *scan, const char *p,
 	end = p;
 	while (p > scan->text && is_name(p[-1]) && end - p < METRIC_NAME_SIZE)
 		p--;
-	/* "--loss" is an option, and ".5" no name. */
+	/* "--loss" is an option, and ".5" is not a name. */
 	if (p == end || end - p >= METRIC_NAME_SIZE ||
 	    !isalpha((unsigned char)*p))
 		return p;
@@ -296,7 +297,7 @@ static bool is_summary(const struct scan *scan, const char *name)
 static void set_place(struct metric_sample *out, enum metric_kind kind,
 		      double value)
 {
-	if (!(value >= 0 && value < 9e15)) /* whole in a double */
+	if (!(value >= 0 && value < 9e15)) /* exact in a double */
 		return;
 	if (kind == METRIC_KIND_EPOCH)
 		out->epoch = value;
@@ -304,7 +305,7 @@ static void set_place(struct metric_sample *out, enum metric_kind kind,
 		out->step = (int64_t)value;
 }
 
-/* The last of a name counts, but for what a pattern has found. */
+/* Adds a value; a later one replaces it unless it comes from a pattern. */
 static void add_value(const struct scan *scan, const char *name,
 		      const struct metric_name *known, double value)
 {
@@ -332,7 +333,7 @@ static void read_pair(const struct scan *scan, const char *at)
 	double value, of;
 	const char *start;
 
-	/* The cheaper question first. */
+	/* Ask the cheaper question first. */
 	if (!read_value(at + 1, scan->end, &value, &of))
 		return;
 	start = read_name(scan, at, name);
@@ -364,7 +365,8 @@ static void read_pairs(const struct scan *scan)
 	}
 }
 
-/* "Epoch 3/10", "Epoch [3/10]", "Epoch 3: 42%|": the number after a word. */
+/* Finds the number after a word: "Epoch 3/10", "Epoch [3/10]", "Epoch 3:
+ * 42%|". */
 static bool word_number_at(const char *p, const char *end, const char *word,
 			   double *value)
 {
@@ -380,7 +382,7 @@ static bool word_number_at(const char *p, const char *end, const char *word,
 	return read_value(p, end, value, &of);
 }
 
-/* The step of "120/1875 [" as Keras and tqdm show it, at the line's start or
+/* The step of "120/1875 [" in bars of Keras and tqdm, at the line's start or
  * after the bar. */
 static bool bar_step(const char *p, const char *end, double *step)
 {
@@ -396,13 +398,13 @@ static bool bar_step(const char *p, const char *end, double *step)
 	    !metric_number(p + len + 1, more, &of))
 		return false;
 	p += len + 1 + more;
-	/* Keras 2 draws with '[', Keras 3 with U+2501. */
+	/* Keras 2 draws bars with '[', Keras 3 with U+2501. */
 	return end - p > 3 && *p == ' ' &&
 	       (p[1] == '[' || !memcmp(p + 1, "\xe2\x94\x81", 3) ||
 		p[1] == '\033');
 }
 
-/* Reads the text behind tqdm's bar: "| 100/200 [00:01<00:02, 85.3it/s, ...". */
+/* Reads the text after tqdm's bar: "| 100/200 [00:01<00:02, 85.3it/s, ...". */
 static void read_tqdm(const struct scan *scan, const char *bar)
 {
 	static const char unit[] = "it/s";
@@ -424,7 +426,7 @@ static void read_tqdm(const struct scan *scan, const char *bar)
 		add_value(scan, unit, known, rate);
 }
 
-/* Where in the training the line is, as far as no pair says it. */
+/* Finds the position in the training, unless a pair has given it. */
 static void read_place(const struct scan *scan)
 {
 	struct metric_sample *out = scan->out;
@@ -465,7 +467,7 @@ static void take_match(const struct scan *scan, const struct pattern *pattern,
 		add_value(scan, pattern->name, known, value);
 }
 
-/* The user's patterns win over anything else in the line. */
+/* The user's patterns override anything else in the line. */
 static size_t parse(const struct metric_parser *parser, const char *text,
 		    size_t len, const struct metric_match *found,
 		    struct metric_carry *carry, struct metric_sample *out)

@@ -10,7 +10,8 @@
 
 #define PARTS_MAX (METRIC_EXTREMES_MAX / 2)
 
-/* The least and the greatest of `count` pairs, the earlier one first. */
+/* Reduces `count` pairs to the least and the greatest point, the earlier one
+ * first. */
 static void merge(const struct metric_point *pairs, size_t count,
 		  struct metric_point out[2])
 {
@@ -83,7 +84,7 @@ static bool is_same(const struct metric_point *a, const struct metric_point *b)
 size_t metric_extremes_points(const struct metric_extremes *all, size_t limit,
 			      struct metric_point *out)
 {
-	/* Short ones are given point by point. */
+	/* Short series are returned point by point. */
 	size_t parts = all->per <= 1 && all->count <= limit ? all->count
 		       : all->count <= limit / 2            ? all->count
 							    : limit / 2;

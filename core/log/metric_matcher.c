@@ -24,13 +24,13 @@
 
 #include "core/log/metric.h"
 
-#define LINE_MS 100    /* of CPU, for all patterns of a line */
-#define SILENT_MS 5000 /* a process that is stopped goes on with nothing */
+#define LINE_MS 100    /* CPU time for all patterns of a line */
+#define SILENT_MS 5000 /* a stopped process makes no progress */
 #define MEMORY_MAX (1UL << 30)
 #define MS INT64_C(1000000) /* ns */
-#define MOST_NS (500 * MS)  /* of a pattern's account */
-#define FILL_NS (MS / 2)    /* by each line */
-#define LINES_MAX 512       /* in a batch */
+#define MOST_NS (500 * MS)  /* the maximum of a pattern's budget */
+#define FILL_NS (MS / 2)    /* added by each line */
+#define LINES_MAX 512       /* lines in a batch */
 #define TEXT_MAX (LINES_MAX * 128)
 
 struct pattern_account {
@@ -38,10 +38,10 @@ struct pattern_account {
 	uint64_t missed;
 };
 
-/* Memory that both processes see. */
+/* Memory shared by both processes. */
 struct shared {
-	atomic_bool busy; /* with the pattern at `at` */
-	atomic_size_t at; /* so many patterns were looked for, line by line */
+	atomic_bool busy; /* matching the pattern at `at` */
+	atomic_size_t at; /* how many patterns were matched, line by line */
 	size_t count;     /* of lines */
 	size_t ends[LINES_MAX];
 	char text[TEXT_MAX + 1];
@@ -50,17 +50,17 @@ struct shared {
 struct metric_matcher {
 	const regex_t *const *patterns;
 	size_t count;
-	struct shared *shared; /* NULL: there is no memory for it */
+	struct shared *shared; /* NULL: no memory for it */
 	size_t shared_size;
 	/* Behind it: */
 	struct pattern_account *accounts;
 	struct metric_match *found; /* by line, then by pattern */
 
-	int socket; /* -1: there is no process */
+	int socket; /* -1: no process */
 	int process;
-	bool asked;      /* it is under way */
-	size_t seen_at;  /* where it was ... */
-	int64_t seen_ms; /* ... when it was last seen to go on */
+	bool asked;      /* a batch is in progress */
+	size_t seen_at;  /* the progress when ... */
+	int64_t seen_ms; /* ... the process was last seen to advance */
 };
 
 static_assert(TEXT_MAX >= METRIC_LINE_MAX, "a batch holds a line");
@@ -156,11 +156,11 @@ static int64_t clock_ns(clockid_t clock)
 	return time.tv_sec * 1000 * MS + time.tv_nsec;
 }
 
-/* How much was used for patterns.  CPU time costs a system call to read, and a
- * short time cannot have been more than what has passed. */
+/* Measures the time used for patterns.  Reading CPU time costs a system call,
+ * and cannot yield more than the elapsed time. */
 struct meter {
 	int64_t began_ns;
-	int64_t used_ns; /* of CPU, as last read */
+	int64_t used_ns; /* CPU time when last read */
 };
 
 static int64_t meter_read(struct meter *meter)
@@ -191,7 +191,7 @@ static void look_for(const struct metric_matcher *matcher, size_t line,
 		account->missed++;
 		return;
 	}
-	/* There may be NUL bytes in it. */
+	/* Passes the length, as the text may contain NUL bytes. */
 	code = regexec(matcher->patterns[pattern], shared->text + start, 2,
 		       found, REG_STARTEND);
 	account->left_ns -= meter_read(meter);
@@ -213,7 +213,8 @@ static void fill_accounts(const struct metric_matcher *matcher)
 	}
 }
 
-/* From where it is: a process before this one may have ended in a line. */
+/* Starts at the current position: an earlier process may have ended within a
+ * line. */
 static void look_in_line(const struct metric_matcher *matcher, size_t line)
 {
 	const struct itimerval limit = { .it_value.tv_usec = LINE_MS * 1000L };
@@ -223,7 +224,7 @@ static void look_in_line(const struct metric_matcher *matcher, size_t line)
 
 	if (shared->at == line * matcher->count)
 		fill_accounts(matcher);
-	/* SIGPROF ends the process in the middle of it. */
+	/* SIGPROF may end the process while it matches. */
 	setitimer(ITIMER_PROF, &limit, NULL);
 	meter.used_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	meter.began_ns = clock_ns(CLOCK_MONOTONIC);
@@ -249,7 +250,7 @@ static void serve(const struct metric_matcher *matcher)
 	}
 }
 
-/* In the child. */
+/* Runs in the child. */
 static void become_matcher(const struct metric_matcher *matcher, int socket,
 			   pid_t parent)
 {
@@ -277,8 +278,8 @@ static void become_matcher(const struct metric_matcher *matcher, int socket,
 
 /* ---- and who asks it ---------------------------------------------------- */
 
-/* Others may have heard of its end already: the descriptor stands for no other
- * process, as a pid might. */
+/* Uses the pidfd: others may have reaped the process already, and its pid may
+ * belong to another. */
 static void stop(struct metric_matcher *matcher)
 {
 	siginfo_t info;
@@ -321,7 +322,7 @@ static bool start(struct metric_matcher *matcher)
 	close(ends[1]);
 	matcher->process = pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
 	if (matcher->process < 0) {
-		close(ends[0]); /* it ends with that */
+		close(ends[0]); /* the child exits when this closes */
 		return false;
 	}
 	matcher->socket = ends[0];
@@ -341,8 +342,8 @@ static bool ask(struct metric_matcher *matcher)
 	return matcher->asked;
 }
 
-/* Returns 1 when it has answered, 0 if it is still at it when the time is up,
- * and -1 if it has ended, or goes on with nothing. */
+/* Returns 1 when the process has answered, 0 if it is still working when the
+ * time is up, and -1 if it has ended, or makes no progress. */
 static int hear(struct metric_matcher *matcher, int64_t until_ms)
 {
 	struct pollfd it = { .fd = matcher->socket, .events = POLLIN };
@@ -373,7 +374,7 @@ static int hear(struct metric_matcher *matcher, int64_t until_ms)
 	}
 }
 
-/* The pattern that it is at is not looked for in this line. */
+/* Skips the current pattern for this line. */
 static void give_up(struct metric_matcher *matcher, bool used)
 {
 	struct pattern_account *account =
@@ -404,7 +405,7 @@ bool metric_matcher_run(struct metric_matcher *matcher, int64_t wait_ms)
 		if (answer >= 0)
 			return answer;
 		stop(matcher);
-		/* Killed between two lines: by whom is not our matter. */
+		/* Somebody killed it between two lines. */
 		if (shared->at < all && (shared->busy || ends++))
 			give_up(matcher, true);
 	}

@@ -33,14 +33,14 @@ static const struct metric_name names[] = {
 	{ "lr", METRIC_KIND_VALUE, METRIC_NEUTRAL, false },
 	{ "learning_rate", METRIC_KIND_VALUE, METRIC_NEUTRAL, false },
 	{ "grad_norm", METRIC_KIND_VALUE, METRIC_NEUTRAL, false },
-	/* PyTorch/XLA's: samples per second of one process, of this interval
+	/* PyTorch/XLA's samples per second of one process, for this interval
 	 * and since the start. */
 	{ "rate", METRIC_KIND_VALUE, METRIC_HIGHER, true },
 	{ "globalrate", METRIC_KIND_VALUE, METRIC_HIGHER, true },
-	/* Hugging Face's, of the whole job. */
+	/* Hugging Face's, for the whole job. */
 	{ "samples_per_second", METRIC_KIND_VALUE, METRIC_HIGHER, false },
 	{ "steps_per_second", METRIC_KIND_VALUE, METRIC_HIGHER, false },
-	/* TensorFlow's and tqdm's: tasks in step all show the same. */
+	/* TensorFlow's and tqdm's, equal for tasks that train in step. */
 	{ "global_step_sec", METRIC_KIND_VALUE, METRIC_HIGHER, false },
 	{ "examples_sec", METRIC_KIND_VALUE, METRIC_HIGHER, true },
 	{ "it_s", METRIC_KIND_VALUE, METRIC_HIGHER, false },
@@ -94,7 +94,7 @@ const struct metric_name *metric_name_find(const char *name)
 		if (len > n && !memcmp(start + len - n, endings[i], n))
 			found = find(start, len - n);
 	}
-	/* "val_step" is no step of the training. */
+	/* "val_step" is not a step of the training. */
 	return found && found->kind != METRIC_KIND_VALUE && start != plain
 		       ? NULL
 		       : found;

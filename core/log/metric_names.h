@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of metrics that are known without being told. */
+/* The metric names that are known by default. */
 #ifndef JOBRUN_METRIC_NAMES_H
 #define JOBRUN_METRIC_NAMES_H
 
@@ -7,21 +7,20 @@
 
 enum metric_kind {
 	METRIC_KIND_VALUE,
-	METRIC_KIND_EPOCH, /* these two say where in the training it is */
+	METRIC_KIND_EPOCH, /* these two are positions in the training */
 	METRIC_KIND_STEP,
 };
 
 struct metric_name {
-	const char *name; /* lower case, with '_' for every other sign */
+	const char *name; /* lower case, with '_' for every other character */
 	enum metric_kind kind;
 	enum metric_goal goal;
-	bool adds; /* over the tasks of a run */
+	bool adds; /* add the values of the run's tasks */
 };
 
 /*
- * Also with what the phase is called before it and Lightning's endings behind
- * it: val_loss, train/acc, eval-accuracy, train_loss_epoch.  NULL if it is
- * none.
+ * Accepts names with a phase before them and Lightning's suffixes: val_loss,
+ * train/acc, eval-accuracy, train_loss_epoch.  NULL if the name is unknown.
  */
 const struct metric_name *metric_name_find(const char *name);
 

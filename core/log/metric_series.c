@@ -10,7 +10,7 @@
 #include "core/base/buf.h"
 #include "core/base/clock.h"
 
-#define METRICS_MAX 256 /* a bound for what patterns and spellings make */
+#define METRICS_MAX 256 /* a limit, as patterns and spellings may make many */
 
 struct metric_table {
 	const struct log_source *sources;
@@ -18,24 +18,24 @@ struct metric_table {
 	struct metric_parser *parser; /* borrowed */
 	struct metric_info *metrics;
 	size_t metric_count;
-	/* By source, then in the order of arrival. */
+	/* Grouped by source, then in the order of arrival. */
 	struct metric_series **series;
 	size_t *series_count;
 	struct metric_carry (*places)[2]; /* by source and stream */
 	bool keeps_extremes;
-	/* The lines that wait for their patterns: the first ones may be with
-	 * the parser already. */
+	/* The lines that wait for their patterns: the parser may already have
+	 * the first ones. */
 	struct metric_queue {
 		struct waiting_line *items;
 		size_t count, room;
-		struct buf text; /* of all of them */
+		struct buf text; /* the text of all lines */
 	} queue;
 };
 
 /* A state of a line. */
 struct waiting_line {
 	struct log_line line; /* without its text */
-	size_t len;           /* of the text */
+	size_t len;           /* the length of the text */
 	metric_sink *sink;
 	void *arg;
 };
@@ -83,7 +83,7 @@ void metric_table_keep_extremes(struct metric_table *table)
 	table->keeps_extremes = true;
 }
 
-/* Returns METRICS_MAX if there are too many. */
+/* The metric's index; METRICS_MAX if there are too many. */
 static size_t find_metric(struct metric_table *table,
 			  const struct metric_value *value)
 {
@@ -217,7 +217,7 @@ static void enqueue(struct metric_table *table, const struct waiting_line *one,
 	buf_add(&queue->text, text, one->len);
 }
 
-/* Gives the parser as many of the first as it takes. */
+/* Gives the parser as many of the first lines as it accepts. */
 static void begin_batch(struct metric_table *table)
 {
 	const struct metric_queue *queue = &table->queue;
@@ -231,8 +231,8 @@ static void begin_batch(struct metric_table *table)
 	}
 }
 
-/* Takes what the parser has found in them; or, where it took none, of one what
- * needs no patterns. */
+/* Takes the parser's results; or if it accepted no line, handles one that needs
+ * no patterns. */
 static void end_batch(struct metric_table *table)
 {
 	struct metric_queue *queue = &table->queue;
@@ -314,7 +314,7 @@ void metric_table_line(struct metric_table *table, const struct log_line *line,
 		return;
 	if (table->queue.text.len > METRIC_WAITING_MAX)
 		metric_table_settle(table, -1);
-	/* Keras goes back over its bar with '\b', all others with '\r'. */
+	/* Keras rewrites its bar with '\b', all others use '\r'. */
 	for (; p < end; p = stop + 1) {
 		stop = line->plain ? NULL : memchr(p, '\r', (size_t)(end - p));
 		if (!stop)
@@ -367,7 +367,7 @@ const struct metric_point *metric_best(const struct metric_info *info,
 	return info->goal == METRIC_LOWER ? &series->least : &series->greatest;
 }
 
-/* When the first and the last point of any task were. */
+/* The times of the first and the last point of any task. */
 static bool find_span(const struct metric_table *table, size_t metric,
 		      int64_t *from, int64_t *to)
 {
@@ -426,7 +426,7 @@ size_t metric_table_total(const struct metric_table *table, size_t metric,
 			values[k] = NAN;
 		else if (!table->metrics[metric].adds)
 			values[k] = sums[k] / (double)given[k];
-		else /* a part of the sum is none */
+		else /* a partial sum is not a value */
 			values[k] = given[k] == tasks ? sums[k] : NAN;
 	}
 	free(given);

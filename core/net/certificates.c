@@ -11,7 +11,7 @@
 #include "core/base/start.h"
 #include "core/net/curl.h"
 
-/* Beside libcurl, where that was installed with them: see core/base/start.h. */
+/* The certificates installed beside libcurl: see core/base/start.h. */
 static char *installed(const struct curl_api *curl)
 {
 	Dl_info info = { 0 };
@@ -29,7 +29,7 @@ static char *installed(const struct curl_api *curl)
 
 int certificates_find(char **file, struct error *err)
 {
-	/* As the curl command does; libcurl alone looks at neither. */
+	/* As in the curl command; libcurl alone ignores both variables. */
 	static const char *const variables[] = { "CURL_CA_BUNDLE",
 						 "SSL_CERT_FILE" };
 	const struct curl_api *curl = curl_open(err);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libcurl, opened at its first use.  For core/net only. */
+/* libcurl, opened when first used.  For core/net only. */
 #ifndef JOBRUN_CURL_H
 #define JOBRUN_CURL_H
 
-/* The checks of curl_easy_setopt's types are macros; ours are pointers. */
+/* curl_easy_setopt's type checks need its macros; ours are function
+ * pointers. */
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
@@ -41,7 +42,7 @@ struct curl_api {
 	__typeof__(&curl_free) free;
 };
 
-/* For the life of the process.  From any thread. */
+/* Opened once, for the life of the process.  Thread-safe. */
 const struct curl_api *curl_open(struct error *err);
 
 #endif

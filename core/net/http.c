@@ -193,7 +193,8 @@ char *http_response_header_at(const struct http_response *response,
 	return NULL;
 }
 
-/* Signals are for the threads that wait for them.  Called under the lock. */
+/* The thread blocks all signals, which are for the threads that wait for them.
+ * Called under the lock. */
 static int start_thread(struct http *http, struct error *err)
 {
 	sigset_t all, old;

@@ -8,7 +8,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 
-/* Longer bodies are not shown: traces are for reading. */
+/* Longer bodies are not shown, as traces are meant to be read. */
 #define SHOWN_MAX 65536
 
 static const char *const secret_headers[] = {
@@ -28,8 +28,8 @@ static const char *const harmless_headers[] = {
 	"server",         "retry-after",  NULL,
 };
 
-/* Secret members of queries, forms and JSON.  `value` is GitHub's name for its
- * token. */
+/* Secret members of queries, forms and JSON.  GitHub calls its token
+ * `value`. */
 static const char *const secret_names[] = {
 	"access_token",
 	"accessToken",
@@ -63,7 +63,7 @@ static const char *const secret_names[] = {
 	NULL,
 };
 
-/* Members that may be shown of an exchange about secrets. */
+/* Members that may be shown in an exchange about secrets. */
 static const char *const harmless_names[] = {
 	"grant_type",
 	"audience",
@@ -150,7 +150,7 @@ void http_mask_header(struct buf *out, const char *name, const char *value,
 	buf_printf(out, "%s: ", name);
 	if (is_in(secret_headers, name, strlen(name)) ||
 	    (all && !is_in(harmless_headers, name, strlen(name)))) {
-		/* "Bearer" and "Basic" are no secret. */
+		/* "Bearer" and "Basic" are not secret. */
 		if (value[word] && !strncasecmp(value, "b", 1) && word <= 6)
 			buf_printf(out, "%.*s ", (int)word, value);
 		buf_puts(out, HTTP_MASKED);
@@ -183,7 +183,7 @@ static void mask_json(json_t *value, bool all)
 
 		if (json_is_object(item))
 			mask_json(item, all);
-		else if (json_is_array(item)) /* all of several tokens */
+		else if (json_is_array(item)) /* mask each of several tokens */
 			mask_json(item, all || hidden);
 		else if (hidden)
 			json_object_set_new(value, key,

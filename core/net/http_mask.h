@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making what goes over the wire fit to be shown: tokens, keys and signatures
- * are taken out of headers, URLs, forms and JSON.  With `all` everything is
- * taken out that is not known to be harmless.
+ * Makes HTTP traffic fit to be shown: removes tokens, keys and signatures from
+ * headers, URLs, forms and JSON.  With `all`, removes everything that is not
+ * known to be harmless.
  */
 #ifndef JOBRUN_HTTP_MASK_H
 #define JOBRUN_HTTP_MASK_H
@@ -15,13 +15,13 @@
 
 #define HTTP_MASKED "(masked)"
 
-/* Adds "NAME: VALUE"; names are compared whatever their case. */
+/* Adds "NAME: VALUE"; the name's case does not matter. */
 void http_mask_header(struct buf *out, const char *name, const char *value,
 		      bool all);
-/* With its query; a user before the host is left out. */
+/* Adds the URL with its query; a user before the host is left out. */
 void http_mask_url(struct buf *out, const char *url, bool all);
-/* Returns new: a text for a form, an object or array for JSON, and for all
- * else, or what is not what it says, how many bytes there are. */
+/* Returns new: a string for a form, an object or array for JSON; for any other
+ * type, or invalid contents, the number of bytes. */
 json_t *http_mask_body(const char *content_type, const char *data, size_t len,
 		       bool all);
 

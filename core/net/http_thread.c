@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The client's thread: takes calls, has libcurl do them, tries again what is
- * worth it, and hands them back.
+ * The client's thread: takes calls, has libcurl run them, retries if
+ * worthwhile, and returns them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +18,14 @@ static void end_call(struct http_call *call, int result)
 
 	http_try_done(call);
 	call->result = result;
-	/* Call `done` first: the waiting thread frees its argument. */
+	/* Call `done` first, as the waiting thread frees its argument. */
 	if (call->request.done)
 		call->request.done(call->request.arg);
 	pthread_mutex_lock(&http->lock);
 	call->ended = true;
 	pthread_cond_signal(&call->ended_changed);
 	pthread_mutex_unlock(&http->lock);
-	/* The call may be gone by now. */
+	/* The call may have been freed by now. */
 }
 
 static void stop_transfer(struct http_call *call)
@@ -104,7 +104,7 @@ static bool plan_retry(struct http_call *call, enum retry_verdict verdict)
 	return call->due_ms - call->begun_ms <= policy->total_ms;
 }
 
-/* libcurl is through with a try.  True if the call has ended. */
+/* Handles that libcurl has finished a try.  True if the call has ended. */
 static bool end_try(struct http_call *call, CURLcode code)
 {
 	const struct curl_api *curl = call->http->curl;
@@ -115,7 +115,7 @@ static bool end_try(struct http_call *call, CURLcode code)
 	call->response.tries++;
 	if (code != CURLE_OK) {
 		http_try_error(call, code, &why);
-		/* Where a server sends us, again and again. */
+		/* The server would redirect us again each time. */
 		why.final = code == CURLE_TOO_MANY_REDIRECTS ||
 			    code == CURLE_UNSUPPORTED_PROTOCOL;
 		/* Drop an incomplete answer. */
@@ -163,7 +163,7 @@ static void read_results(struct http *http)
 	}
 }
 
-/* Starts the tries that are due.  Returns how long to wait for the next. */
+/* Starts the tries that are due.  Returns how long to wait for the next one. */
 static int64_t start_due(struct http *http)
 {
 	int64_t now = time_monotonic_ms(), wait = IDLE_MS;
@@ -187,7 +187,7 @@ static int64_t start_due(struct http *http)
 	return wait;
 }
 
-/* Takes new calls as there is room, and gives back the cancelled ones. */
+/* Takes new calls as there is room, and returns the cancelled ones. */
 static struct http_call *take_calls(struct http *http)
 {
 	struct http_call **at, *call, *cancelled = NULL;
@@ -238,8 +238,8 @@ static void end_cancelled(struct http_call *call)
 	}
 }
 
-/* Asks the sinks again that were not ready.  A sink may end a transfer, so this
- * is done without the lock. */
+/* Calls the sinks again that were not ready.  A sink may end a transfer, so
+ * this is done without the lock. */
 static void resume_calls(struct http *http)
 {
 	struct http_call *call;

@@ -27,7 +27,8 @@ struct http_trace *http_trace_new(const char *path, struct error *err)
 		error_errno(err, "cannot open '%s' for the trace", path);
 		return NULL;
 	}
-	/* One that was there may be open to others; a terminal is not ours. */
+	/* An existing file may be readable for others; a terminal's mode is not
+	 * ours to change. */
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 077) &&
 	    fchmod(fd, 0600) < 0) {
 		error_errno(err, "cannot make '%s' readable by you only", path);
@@ -159,7 +160,8 @@ void http_trace_add(struct http_trace *trace,
 	text = json_dumps(line, JSON_COMPACT);
 	if (text) {
 		buf_printf(&out, "%s\n", text);
-		/* In one write: lines of several processes do not mix. */
+		/* A single write, so that lines of several processes do not
+		 * mix. */
 		(void)fd_write(trace->fd, out.data, out.len);
 	}
 	buf_done(&out);

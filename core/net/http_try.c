@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One try of one request: what libcurl is told, and what it says after. */
+/* One try of one request: sets up libcurl's handle, and interprets the
+ * result. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,14 +11,14 @@
 
 #define CONNECT_TIMEOUT_MS 20000L
 #define STALL_TIMEOUT_S 60L
-/* A server that gives a byte now and then does not hold anybody up; what
- * streams goes on for as long as it moves. */
+/* Limits the total time, as a server that sends a byte now and then must not
+ * block anybody; streams go on as long as data moves. */
 #define TOTAL_TIMEOUT_MS 60000L
 #define ANSWER_MAX (16u << 20)
 #define HEADERS_MAX (256u << 10)
 #define SECRET_ANSWER_MAX (64u << 10)
 #define REDIRECTS_MAX 8L
-/* Per transfer; libcurl's own 16 KiB cost a system call each. */
+/* Per transfer; libcurl's default of 16 KiB takes a system call for each. */
 #define STREAM_BUFFER (256L << 10)
 
 static int part_of_url(struct http_call *call, CURLUPart part, char **out)
@@ -28,7 +29,7 @@ static int part_of_url(struct http_call *call, CURLUPart part, char **out)
 		       : -1;
 }
 
-/* Tokens are sent to this URL: it must be one that keeps them. */
+/* Tokens are sent to this URL, so it must not expose them. */
 static int check_url(struct http_call *call, struct error *err)
 {
 	const struct curl_api *curl = call->http->curl;
@@ -75,7 +76,7 @@ static int add_header(struct http_call *call, const char *line,
 {
 	struct curl_slist *longer;
 
-	/* A text from a file or a server must not add headers. */
+	/* A string from a file or a server must not add headers. */
 	if (strpbrk(line, "\r\n"))
 		return error_set(err, ERROR_FAILED,
 				 "the header '%.*s' has a line break in it",
@@ -97,8 +98,8 @@ static int add_headers(struct http_call *call, struct error *err)
 	size_t i;
 
 	free(line);
-	/* To wait for leave to send the body costs a round trip, or a second
-	 * where it is not given. */
+	/* "Expect: 100-continue" would cost a round trip, or a second if the
+	 * server does not answer it. */
 	if (ret == 0)
 		ret = add_header(call, "Expect:", err);
 	for (i = 0; ret == 0 && request->headers && request->headers[i]; i++)
@@ -119,7 +120,7 @@ int http_try_prepare(struct http_call *call, struct error *err)
 						   ? SECRET_ANSWER_MAX
 						   : ANSWER_MAX;
 	if (call->request.flags & HTTP_SECRET) {
-		/* All at once: growing would leave copies behind. */
+		/* Reserved at once, as growing would leave copies behind. */
 		buf_reserve(&call->response.body, call->request.answer_max);
 		call->response.secret = true;
 	}
@@ -135,7 +136,7 @@ static size_t take_header(char *data, size_t size, size_t count, void *arg)
 	size_t len = size * count, name, i;
 	const char *colon;
 
-	/* An answer begins, perhaps after one of a proxy, or a 100. */
+	/* An answer begins, maybe after a proxy's answer, or a 100. */
 	if (len >= 5 && !memcmp(data, "HTTP/", 5)) {
 		buf_clear(headers);
 		return len;
@@ -204,7 +205,7 @@ static size_t give_body(char *data, size_t size, size_t count, void *arg)
 	return (size_t)n;
 }
 
-/* libcurl itself sends again what a dead connection of its pool swallowed. */
+/* libcurl itself resends a body that a dead pooled connection swallowed. */
 static int seek_body(void *arg, curl_off_t offset, int origin)
 {
 	struct http_call *call = arg;
@@ -236,7 +237,7 @@ static void set_method(struct http_call *call)
 	} else if (strcmp(request->method, "GET") != 0 &&
 		   (strcmp(request->method, "DELETE") != 0 ||
 		    request->body_len)) {
-		/* Without a body too: then its length, 0, is sent. */
+		/* Set even without a body, so that its length, 0, is sent. */
 		set(easy, CURLOPT_POSTFIELDSIZE_LARGE,
 		    (curl_off_t)request->body_len);
 		set(easy, CURLOPT_POSTFIELDS,
@@ -255,7 +256,7 @@ static void set_blob(CURL *easy, __typeof__(&curl_easy_setopt) set,
 	set(easy, option, &blob);
 }
 
-/* Trust in one authority is trust in no other. */
+/* Given a CA, trusts only that one. */
 static void set_trust(struct http_call *call)
 {
 	const struct http *http = call->http;
@@ -301,7 +302,7 @@ static void set_place(struct http_call *call)
 		    (long)CURLPROTO_HTTPS | (plain ? CURLPROTO_HTTP : 0));
 #endif
 	} else if (plain) {
-		/* This machine, or one beside it. */
+		/* No proxy for this machine, or one beside it. */
 		set(easy, CURLOPT_PROXY, "");
 		return;
 	}
@@ -347,8 +348,8 @@ static void set_limits(struct http_call *call)
 	    request->stall_timeout_s ? request->stall_timeout_s
 				     : STALL_TIMEOUT_S);
 	set(easy, CURLOPT_TIMEOUT_MS, total_timeout_ms(call));
-	/* On a connection of its pool that turns out to be dead libcurl sends
-	 * any request once more, also one that was done already. */
+	/* If a pooled connection turns out to be dead, libcurl resends any
+	 * request, even one that was already handled. */
 	if (!(request->flags & HTTP_REPEATABLE))
 		set(easy, CURLOPT_FRESH_CONNECT, 1L);
 }

@@ -14,7 +14,7 @@ const struct retry_policy retry_policy_default = {
 enum retry_verdict retry_status(long status)
 {
 	switch (status) {
-	case 408: /* the server was tired of waiting */
+	case 408: /* the server's own timeout */
 	case 429: /* too many requests */
 	case 500:
 	case 502:

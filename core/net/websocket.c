@@ -25,7 +25,7 @@
 #define ACCEPT_GUID "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 struct websocket {
-	struct http_call call; /* libcurl's side of it */
+	struct http_call call; /* libcurl's part of it */
 	char *url;
 	int fd;
 	struct websocket_frames frames;
@@ -56,7 +56,7 @@ int websocket_flush(struct websocket *ws, struct error *err)
 						       : broken(ws, code, err);
 }
 
-/* 1: something came; 0: nothing now. */
+/* 1: data was read; 0: none available. */
 static int read_more(struct websocket *ws, struct error *err)
 {
 	const struct curl_api *curl = ws->call.http->curl;
@@ -110,7 +110,7 @@ static int ask(struct websocket *ws, const struct websocket_request *request,
 {
 	const struct curl_slist *line;
 
-	/* All at once: growing would leave copies of a token behind. */
+	/* Reserved at once, as growing would leave copies of a token behind. */
 	buf_reserve(&ws->frames.out, HANDSHAKE_MAX);
 	if (add_host(ws, &ws->frames.out, err) < 0)
 		return -1;
@@ -120,7 +120,8 @@ static int ask(struct websocket *ws, const struct websocket_request *request,
 		   "Sec-WebSocket-Protocol: %s\r\n"
 		   "User-Agent: jobrun/" JOBRUN_VERSION "\r\n",
 		   key, request->protocol);
-	/* Add the caller's headers, checked before; libcurl drops "Name:". */
+	/* Add the caller's headers, which were checked before; libcurl drops
+	 * "Name:". */
 	for (line = ws->call.headers; line; line = line->next)
 		if (!text_ends(line->data, ":"))
 			buf_printf(&ws->frames.out, "%s\r\n", line->data);
@@ -128,7 +129,7 @@ static int ask(struct websocket *ws, const struct websocket_request *request,
 	return 0;
 }
 
-/* Sends the request, and reads until the answer's header is there. */
+/* Sends the request, and reads the header of the answer. */
 static int exchange(struct websocket *ws, struct error *err)
 {
 	int64_t until_ms = time_monotonic_ms() + HANDSHAKE_MS;
@@ -156,7 +157,7 @@ static int exchange(struct websocket *ws, struct error *err)
 	return ret < 0 ? -1 : 0;
 }
 
-/* The value of a header in lines up to an empty one; "" if it is not there.
+/* The value of a header in lines up to an empty one; "" if it is missing.
  * Returns new. */
 static char *header_of(const char *text, const char *name)
 {
@@ -186,7 +187,7 @@ static bool has(const char *text, const char *name, const char *value)
 	return ret;
 }
 
-/* "keep-alive, Upgrade", too. */
+/* Whether a header's list has the name: "keep-alive, Upgrade". */
 static bool names(const char *text, const char *name, const char *value)
 {
 	char *got = header_of(text, name);
@@ -262,7 +263,7 @@ static int shake_hands(struct websocket *ws,
 	ret = ask(ws, request, key.data, err);
 	if (ret == 0)
 		ret = exchange(ws, err);
-	/* A token may have been in it. */
+	/* It may have contained a token. */
 	if (ws->frames.out.data)
 		explicit_bzero(ws->frames.out.data, ws->frames.out.size);
 	if (ret == 0)

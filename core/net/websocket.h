@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A client of WebSockets (RFC 6455), for binary messages.  The connection is
- * libcurl's, with the trust and the proxies of the HTTP client; the handshake
- * and the frames are done here, as libcurl has them since 8.11 only.
+ * A WebSocket client (RFC 6455) for binary messages. libcurl makes the
+ * connection, with the trust and the proxies of the HTTP client; the handshake
+ * and the frames are done here, as libcurl has them only since 8.11.
  *
  * Nothing blocks after websocket_open(): the caller polls the descriptor.
  */
@@ -19,30 +19,31 @@ struct websocket;
 
 /* All borrowed for the call. */
 struct websocket_request {
-	const char *url;            /* https; http for this machine only */
-	const char *protocol;       /* that the server has to choose, too */
-	const char *const *headers; /* "Name: value", up to NULL */
+	const char *url; /* https; http only to this machine */
+	/* the subprotocol, which the server must choose too */
+	const char *protocol;
+	const char *const *headers; /* "Name: value", NULL-terminated */
 };
 
-/* The longest message that is taken. */
+/* The longest message accepted. */
 #define WEBSOCKET_MESSAGE_MAX ((size_t)1 << 20)
 
-/* Connects, and waits for the handshake, each for 20 s at most.  `status` is
- * what the server answered, 0: nothing.  NULL: ERROR_UNREACHABLE,
- * ERROR_DENIED (401 and 403), else ERROR_FAILED. */
+/* Connects and waits for the handshake, each for 20 s at most.  `status` is the
+ * server's answer, 0: none.  NULL: ERROR_UNREACHABLE, ERROR_DENIED (401 and
+ * 403), else ERROR_FAILED. */
 struct websocket *websocket_open(struct http *http,
 				 const struct websocket_request *request,
 				 long *status, struct error *err);
-/* Closes the connection, without a word. */
+/* Closes the connection without a close frame. */
 void websocket_free(struct websocket *ws);
 
-/* To be polled for reading, and while something is pending for writing. */
+/* To be polled for reading, and for writing while something is pending. */
 int websocket_fd(const struct websocket *ws);
 
-/* Queues a message, and sends what goes. */
+/* Queues a message, and sends as much as possible. */
 int websocket_send(struct websocket *ws, const void *data, size_t len,
 		   struct error *err);
-/* Sends more of what is queued; websocket_pending() is how much is left. */
+/* Sends more of the queue; websocket_pending() says how much is left. */
 int websocket_flush(struct websocket *ws, struct error *err);
 size_t websocket_pending(const struct websocket *ws);
 
@@ -53,17 +54,17 @@ enum websocket_got {
 	WEBSOCKET_BROKEN, /* and `err` says why */
 };
 
-/* The next message; it is borrowed until the next call.  To be called until
- * there is none: what was read already does not make the descriptor readable. */
+/* The next message; borrowed until the next call.  Call it until there is none:
+ * data that was already read does not make the descriptor readable. */
 enum websocket_got websocket_receive(struct websocket *ws, const void **data,
 				     size_t *len, struct error *err);
 
-/* The code with which the server closed the connection: 1000 and so on, 0 if it
- * gave none; and its text, or "". */
+/* The code with which the server closed the connection, 1000 and so on, or 0 if
+ * it gave none; and its text, or "". */
 int websocket_close_code(const struct websocket *ws);
 const char *websocket_close_reason(const struct websocket *ws);
 
-/* Tells the server that this is the end: "normal closure". */
+/* Sends a close frame, "normal closure". */
 void websocket_close(struct websocket *ws);
 
 #endif

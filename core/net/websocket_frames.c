@@ -25,7 +25,7 @@ void websocket_frames_put(struct websocket_frames *frames,
 	unsigned char mask[4];
 	size_t n = 0, i;
 
-	/* A mask keeps caches from taking frames for HTTP; a machine without
+	/* Masks keep caches from mistaking frames for HTTP; a machine without
 	 * random bytes yet has no network either. */
 	if (getrandom(mask, sizeof(mask), 0) != sizeof(mask))
 		memset(mask, 0x5a, sizeof(mask));
@@ -51,7 +51,7 @@ struct ws_frame {
 	unsigned opcode;
 	const unsigned char *data;
 	size_t len;
-	size_t size; /* with its header */
+	size_t size; /* including its header */
 };
 
 static enum websocket_got wrong(struct error *err, const char *what)
@@ -61,7 +61,7 @@ static enum websocket_got wrong(struct error *err, const char *what)
 	return WEBSOCKET_BROKEN;
 }
 
-/* False: the frame is not complete yet. */
+/* Returns false if the frame is incomplete. */
 static bool find_frame(const struct websocket_frames *frames,
 		       struct ws_frame *out)
 {
@@ -81,7 +81,7 @@ static bool find_frame(const struct websocket_frames *frames,
 		for (len = 0; bytes--; n++)
 			len = len << 8 | at[n];
 	out->last = at[0] & 0x80;
-	/* Keeps the reserved bits and the mask bit, which must be 0. */
+	/* Includes the reserved bits and the mask bit, which must be 0. */
 	out->opcode = (at[0] & 0x7fu) | (at[1] & 0x80u);
 	out->data = at + n;
 	out->len = len > WEBSOCKET_MESSAGE_MAX ? WEBSOCKET_MESSAGE_MAX + 1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The frames of WebSockets (RFC 6455, section 5), for a client that takes
- * binary messages: bytes in, messages out, apart from the connection.
+ * WebSocket frames (RFC 6455, section 5), for a client that takes binary
+ * messages: bytes in, messages out, independent of the connection.
  */
 #ifndef JOBRUN_WEBSOCKET_FRAMES_H
 #define JOBRUN_WEBSOCKET_FRAMES_H
@@ -9,7 +9,7 @@
 #include "core/base/buf.h"
 #include "core/net/websocket.h"
 
-#define WEBSOCKET_CONTROL_MAX 125 /* bytes in a frame that is no message */
+#define WEBSOCKET_CONTROL_MAX 125 /* the most bytes in a control frame */
 
 enum websocket_opcode {
 	WEBSOCKET_OPCODE_MORE = 0,
@@ -20,27 +20,27 @@ enum websocket_opcode {
 	WEBSOCKET_OPCODE_PONG = 10,
 };
 
-/* Zeroed: nothing has come, nothing is to be sent. */
+/* A zeroed one has received nothing and has nothing to send. */
 struct websocket_frames {
-	struct buf in;      /* what was read, from the next frame on */
-	size_t used;        /* of it, by the message that was given */
-	struct buf out;     /* what is to be sent: answers to pings, too */
-	struct buf message; /* of several frames, so far */
+	struct buf in;      /* the bytes read, from the next frame on */
+	size_t used;        /* of `in`, by the message last returned */
+	struct buf out;     /* to be sent, including answers to pings */
+	struct buf message; /* a message of several frames, so far */
 	bool in_message;
-	bool closed; /* by the server */
+	bool closed; /* the server has closed */
 	int close_code;
 	char close_reason[WEBSOCKET_CONTROL_MAX];
 };
 
 void websocket_frames_done(struct websocket_frames *frames);
 
-/* Adds a frame to `out`, whole and masked. */
+/* Adds a complete, masked frame to `out`. */
 void websocket_frames_put(struct websocket_frames *frames,
 			  enum websocket_opcode opcode, const void *data,
 			  size_t len);
 
-/* The next message in `in`, as websocket_receive() returns it; NOTHING: none is
- * complete yet. */
+/* The next message in `in`, as websocket_receive() returns it; NOTHING: no
+ * message is complete yet. */
 enum websocket_got websocket_frames_take(struct websocket_frames *frames,
 					 const void **data, size_t *len,
 					 struct error *err);

@@ -10,11 +10,11 @@
 #include "core/base/alloc.h"
 #include "core/plan/plan.h"
 
-/* Whether a run that ended this way takes its resources with it. */
+/* Whether the resources of a run that ended this way are to be deleted. */
 bool cleanup_is_due(int cleanup, enum run_state state);
 
 /* Changes actions of a job whose types and needs are decided; `by_place` has
- * them by the index of what they want. */
+ * them by the index of the wanted resource. */
 void cleanup_plan(const struct plan_job *planned, struct action **by_place,
 		  struct arena *mem);
 

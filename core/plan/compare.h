@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compares a desired resource with the observed one and the one last applied.
- * Secrets are fetched to compare them, and leave here sealed (core/plan/seal.h)
- * or not at all.
+ * Secrets are fetched for this, and leave here sealed (core/plan/seal.h) or not
+ * at all.
  */
 #ifndef JOBRUN_COMPARE_H
 #define JOBRUN_COMPARE_H
@@ -13,14 +13,15 @@
 
 /* Shared by the resources of one job. */
 struct compare {
-	struct store *store; /* what was applied; NULL: nothing is known */
-	struct arena *mem;   /* of the plan */
+	struct store *store; /* has what was applied; NULL: nothing is known */
+	struct arena *mem;   /* the plan's */
 	json_t *keep;        /* an array that owns the values of changes */
-	struct seal *seal;   /* made ready at its first use */
+	struct seal *seal;   /* made ready when first used */
 	const struct plan_job *job;
-	struct action *const *by_place; /* decided already, or NULL */
+	/* the actions decided so far, or NULL */
+	struct action *const *by_place;
 	struct applied_list applied;
-	bool looked; /* for what was applied */
+	bool looked; /* the store was searched for what was applied */
 	bool closed_secrets;
 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compares two JSON objects, field by field.  Paths are dotted
- * ("env.OMP_NUM_THREADS", "disks[2].size", `labels["a.b"]`).  Lists of plain
- * values are one value, because they read as one (a command line); lists that
- * hold objects or lists are compared place by place.  Null is the same as not
- * there, and 8 the same as 8.0.
+ * ("env.OMP_NUM_THREADS", "disks[2].size", `labels["a.b"]`).  A list of plain
+ * values is one value, because it reads as one (a command line); lists that
+ * hold objects or lists are compared by index.  Null equals a missing field,
+ * and 8 equals 8.0.
  *
- * The order is that of the keys of `after`; keys only `before` has come behind
- * them, sorted.  The result depends only on the two values.
+ * Changes are in the order of the keys of `after`, followed by keys only in
+ * `before`, sorted.  The result depends only on the two values.
  */
 #ifndef JOBRUN_DIFF_H
 #define JOBRUN_DIFF_H
@@ -24,7 +24,7 @@ struct diff {
 void diff_json(const json_t *before, const json_t *after, struct arena *mem,
 	       struct diff *out);
 
-/* Whether the path is `field`, is inside of it, or holds it. */
+/* Whether the path is `field`, or is inside it, or contains it. */
 bool diff_touches(const char *path, const char *field);
 
 #endif

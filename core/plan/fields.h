@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The fields of a job's file that no property of its resources shows.  A
- * reviewer must see all that decides what runs: what a provider does not
- * describe is listed as the file has it, so that no field, however new, is
- * hidden.
+ * reviewer must see everything that decides what runs, so fields that a
+ * provider does not describe are listed as in the file, and none is hidden,
+ * however new.
  */
 #ifndef JOBRUN_FIELDS_H
 #define JOBRUN_FIELDS_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Puts sealed values (core/provider/placeholder.h) where properties hold
- * secrets, so that what is compared, shown and kept has none.  Equal secrets of one
- * resource are equal when sealed.  The digest is keyed with the store's key:
- * short secrets could be found again from a plain one by trying.
+ * Replaces secrets in properties by sealed values
+ * (core/provider/placeholder.h), so that comparisons, output and the store
+ * contain none.  Equal secrets of one resource give equal sealed values.  The
+ * digest is keyed with the store's key, because short secrets could be guessed
+ * from a plain digest.
  */
 #ifndef JOBRUN_SEAL_H
 #define JOBRUN_SEAL_H
@@ -17,11 +18,11 @@
 struct seal {
 	unsigned char key[STORE_KEY_SIZE];
 	bool ready;
-	bool lasting; /* it is the store's: sealed values can be kept */
+	/* the key is the store's, so sealed values can be stored */
+	bool lasting;
 };
 
-/* Uses the store's key, made if `keep` is set; without one, a key that is
- * thrown away. */
+/* Uses the store's key, made if `keep` is set; without one, a temporary key. */
 int seal_init(struct seal *seal, struct store *store, bool keep,
 	      struct error *err);
 void seal_done(struct seal *seal);
@@ -30,10 +31,10 @@ void seal_done(struct seal *seal);
 bool seal_is_needed(const struct resource *it, const json_t *applied);
 
 /*
- * `properties` of the resource `it`, which is what is wanted where that is
- * known: sealed is what is sensitive in its kind, what `it` wants as a
- * secret, and what is sealed in `applied` (or NULL).  With no `seal` there is
- * no digest: all secrets are alike.  Returns new.
+ * Seals `properties` of the resource `it`, the wanted one if known: values that
+ * are sensitive in its kind, that `it` wants as a secret, or that are sealed in
+ * `applied` (or NULL).  With `seal` NULL there is no digest, and all secrets
+ * look alike.  Returns new.
  */
 json_t *seal_properties(const struct seal *seal, const struct resource *it,
 			const json_t *applied, const json_t *properties,

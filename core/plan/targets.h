@@ -13,11 +13,11 @@ void targets_free(struct targets *targets);
 size_t targets_count(const struct targets *targets);
 const char *targets_at(const struct targets *targets, size_t i);
 
-/* Takes all other actions out of the job, whose own start at place `first` of
- * the plan. */
+/* Removes all other actions from the job, whose actions start at index `first`
+ * of the plan. */
 void targets_keep(struct targets *targets, struct plan_job *job, size_t first);
 
-/* Fails if a target matched none of the actions seen. */
+/* Fails if a target matched none of the actions. */
 int targets_check(const struct targets *targets, struct error *err);
 
 #endif

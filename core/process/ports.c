@@ -28,7 +28,7 @@ static int take_name(int port)
 
 	if (fd < 0)
 		return -1;
-	/* A first byte of 0 makes it abstract: there is no file. */
+	/* A leading 0 byte makes the name abstract: there is no file. */
 	len = snprintf(at.sun_path + 1, sizeof(at.sun_path) - 1,
 		       "jobrun/port/%d", port);
 	if (bind(fd, (struct sockaddr *)&at,
@@ -43,7 +43,7 @@ static int take_name(int port)
 	return fd;
 }
 
-/* 1: yes.  0: somebody has it.  -1: that can't be told, see errno. */
+/* 1: yes.  0: somebody has it.  -1: unknown, see errno. */
 static int can_bind(int port)
 {
 	struct sockaddr_in at = {
@@ -57,7 +57,7 @@ static int can_bind(int port)
 
 	if (fd < 0)
 		return -1;
-	/* Not held up by what is left in TIME_WAIT: trainers set it, too. */
+	/* Ignores ports in TIME_WAIT, as trainers do. */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	ok = bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0;
 	close(fd);

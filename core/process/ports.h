@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * TCP ports of this machine for the tasks of a run.  To be free to bind now
- * is not enough: a trainer may take seconds until it binds its own.  So a
+ * TCP ports of this machine for the tasks of a run.  A port that can be bound
+ * now is not yet safe: a trainer may take seconds until it binds its own.  So a
  * lease is also a name in the abstract namespace of unix(7) sockets, one per
- * port: seen by every jobrun of the machine, whatever its user and store, and
- * gone with the process that holds it.
+ * port: every jobrun on the machine sees it, whatever its user and store, and
+ * it disappears with the process that holds it.
  */
 #ifndef JOBRUN_PORTS_H
 #define JOBRUN_PORTS_H
@@ -14,12 +14,12 @@
 #include "core/base/error.h"
 
 /*
- * Chooses `count` ports on the loopback address, the lowest from `first` up
+ * Chooses `count` ports on the loopback address: the lowest, from `first` up,
  * that nobody has leased and that can be bound now.  The leases hold until
  * ports_return(), or the end of the process.  Returns new, or NULL.
  */
 struct port_leases *ports_lease(int first, size_t count, int *ports,
 				struct error *err);
-void ports_return(struct port_leases *leases); /* NULL does nothing */
+void ports_return(struct port_leases *leases); /* accepts NULL */
 
 #endif

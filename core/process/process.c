@@ -27,13 +27,13 @@
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 #define ENVIRON_MAX (4 << 20)
 #define MARKED_TRIES 100
-/* musl has no name for it. */
+/* musl does not define it. */
 #ifndef CLOSE_RANGE_UNSHARE
 #define CLOSE_RANGE_UNSHARE (1U << 1)
 #endif
 #define STACK_SIZE ((size_t)32 << 10)
 
-/* What this process came with; RLIM_INFINITY - 1 is no limit of anybody. */
+/* The original limit of this process; nobody else sets RLIM_INFINITY - 1. */
 #define CORE_UNCHANGED (RLIM_INFINITY - 1)
 static struct rlimit own_core = { .rlim_max = CORE_UNCHANGED };
 
@@ -44,7 +44,7 @@ void process_without_core(void)
 	if (own_core.rlim_max == CORE_UNCHANGED &&
 	    getrlimit(RLIMIT_CORE, &own_core) < 0)
 		return;
-	/* With 1, Linux starts no collector either; see core(5). */
+	/* With a limit of 1, Linux starts no collector either; see core(5). */
 	none = own_core;
 	none.rlim_cur = none.rlim_max ? 1 : 0;
 	setrlimit(RLIMIT_CORE, &none);
@@ -64,7 +64,7 @@ static const char *search_path(char *const *envp)
 	return DEFAULT_PATH;
 }
 
-/* 0 if it can be run, else an errno. */
+/* Returns 0 if the file can be run, else an errno. */
 static int runnable(const char *path)
 {
 	struct stat st;
@@ -119,7 +119,7 @@ char *process_find(const char *name, const char *directory, char *const *envp,
 			free(denied);
 			return full;
 		}
-		/* A folder of PATH that others may not enter has nothing. */
+		/* A folder of PATH that we may not enter counts as empty. */
 		if (why == EACCES && !denied && access(full, F_OK) == 0)
 			denied = full;
 		else
@@ -141,13 +141,13 @@ char *process_find(const char *name, const char *directory, char *const *envp,
 struct starting {
 	const struct process_start *what;
 	pid_t parent;
-	int why; /* what the child has failed with; 0 if it has not */
+	int why; /* the child's errno; 0: no failure */
 };
 
-/* Both are in the child: only async-signal-safe calls. */
+/* This and become() run in the child: only async-signal-safe calls. */
 static void die_with(pid_t parent)
 {
-	/* If the parent is gone already, that signal never comes. */
+	/* If the parent is already gone, that signal never comes. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
 		_exit(127);
 }
@@ -170,9 +170,9 @@ static int become_alike(struct starting *starting)
 }
 
 /*
- * It shares our memory and, until it asks for a table of its own, our descriptors: a process that
- * supervises a thousand others has thousands, and to copy and close them each
- * time would take longer than all else.
+ * Runs in the child, which shares our memory and, until it unshares them, our
+ * descriptors: a process that supervises a thousand others has thousands, and
+ * copying and closing them each time would take longer than everything else.
  */
 static int become(void *arg)
 {
@@ -204,7 +204,7 @@ static int become(void *arg)
 		goto fail;
 	if (chdir(what->directory) < 0)
 		goto fail;
-	/* Last: what is open here may lie beyond it already. */
+	/* Set last: descriptors open here may already be above the limit. */
 	setrlimit(RLIMIT_NOFILE, what->no_files);
 	process_restore_core();
 	execve(what->path, what->argv, what->envp);
@@ -237,13 +237,13 @@ static int interpreter_missing(const char *path, struct error *err)
 static int start_failed(const struct process_start *what, int why,
 			struct error *err)
 {
-	/* A script without "#!", or of another machine. */
+	/* A script without "#!", or a program for another machine. */
 	if (why == ENOEXEC)
 		return error_set(err, ERROR_FAILED,
 				 "'%s' is no program: name its "
 				 "interpreter first",
 				 what->path);
-	/* The kernel says this of what a file needs, too. */
+	/* The kernel also reports this for a missing interpreter. */
 	if (why == ENOENT && access(what->path, F_OK) == 0)
 		return interpreter_missing(what->path, err);
 	if (!what->alike && access(what->directory, X_OK) < 0)
@@ -257,7 +257,7 @@ pid_t process_start(const struct process_start *what, struct error *err)
 {
 	struct starting starting = { .what = what, .parent = getpid() };
 	char *stack = mem_alloc(STACK_SIZE);
-	/* As by vfork(): this goes on when the child has called execve(). */
+	/* Like vfork(), returns when the child has called execve(). */
 	pid_t pid = clone(become, stack + STACK_SIZE,
 			  CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD,
 			  &starting);
@@ -272,7 +272,7 @@ pid_t process_start(const struct process_start *what, struct error *err)
 	return pid;
 }
 
-/* An installed jobrun is, for the kernel, the loader that was started with it. */
+/* To the kernel, an installed jobrun is the loader that was started with it. */
 static const char own_loader[] = "/" START_LIBRARIES "/" START_LOADER;
 
 void process_self(char *out, size_t size)
@@ -319,7 +319,7 @@ void process_status_format(int status, char *out, size_t size)
 	snprintf(out, size, "was killed by %s", name);
 }
 
-/* Calls `each` with every process id there is. */
+/* Calls `each` with every existing process id. */
 static void for_each_process(void (*each)(pid_t pid, void *arg), void *arg)
 {
 	DIR *proc = opendir("/proc");
@@ -336,7 +336,7 @@ static void for_each_process(void (*each)(pid_t pid, void *arg), void *arg)
 struct killing {
 	pid_t parent;
 	pid_t but;
-	bool reap; /* those that have ended */
+	bool reap; /* reap those that have ended */
 	bool found;
 };
 
@@ -404,7 +404,7 @@ bool process_end_children_but(pid_t but)
 			return true;
 		if (time_monotonic_ms() > until)
 			return false;
-		/* Processes that died just now left their children to us. */
+		/* Processes that died meanwhile left their children to us. */
 		killing.found = false;
 		for_each_process(kill_child, &killing);
 		if (but && !killing.found)
@@ -484,7 +484,7 @@ void process_end_marked(const char *start)
 	int i;
 
 	for (i = 0; i < MARKED_TRIES && process_kill_marked(start); i++) {
-		/* One may have started another behind our back. */
+		/* A process may have started another one unnoticed. */
 		nanosleep(&pause, NULL);
 	}
 }

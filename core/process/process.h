@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting processes that die with their parent, and ending whole trees. */
+/* Starts processes that die with their parent, and ends whole process trees. */
 #ifndef JOBRUN_PROCESS_H
 #define JOBRUN_PROCESS_H
 
@@ -12,7 +12,7 @@
 
 #include "core/base/error.h"
 
-/* How long killed processes may take to be gone. */
+/* How long killed processes may take to disappear. */
 #define PROCESS_END_MS 10000
 
 struct process_start {
@@ -24,82 +24,84 @@ struct process_start {
 	int in;                        /* its standard input; 0: an empty one */
 	int out;                       /* its standard output and error */
 	int err;
-	/* Not NULL: it is as this process is, with these signals blocked.  It
-	 * keeps what is open here, what signals do, folder, limits and (but for
-	 * `own_group`) process group; `out` and `err` may be 0: ours. */
+	/* Not NULL: the child is like this process, with these signals blocked.
+	 * It inherits open descriptors, signal dispositions, folder, limits and
+	 * (except with `own_group`) the process group; `out` and `err` may be
+	 * 0: ours. */
 	const sigset_t *alike;
 	bool own_group;
 };
 
 /*
- * Looks a program up as execvp would, with PATH from `envp` and relative
- * names from `directory`.  Returns new, or NULL with the reason: not found
- * (and where it was looked for), or not executable.
+ * Finds a program as execvp() does, with PATH from `envp` and relative names
+ * from `directory`.  Returns new, or NULL with the reason: not found (and where
+ * it was searched), or not executable.
  */
 char *process_find(const char *name, const char *directory, char *const *envp,
 		   struct error *err);
 
 /*
- * Low descriptors make it fast where many are open: what lies above the three
- * is not copied.
+ * With many descriptors open, low ones make this fast: descriptors above the
+ * three are not copied.
  *
- * Starts a process in a group of its own that is killed when the calling
- * thread dies.  Returns its pid, or -1; a failing exec is reported here.
+ * Starts a process in its own group that is killed when the calling thread
+ * dies.  Returns its pid, or -1; a failing exec is reported here.
  */
 pid_t process_start(const struct process_start *what, struct error *err);
 
 /*
- * This process leaves no core file, nor does a collector of cores get one: its
- * memory may hold secrets.  What process_start() starts has the limit that
- * this process came with, unless it is `alike`, and so has what comes after
+ * Prevents core files of this process, also through a core collector, as its
+ * memory may hold secrets.  Processes from process_start() get the original
+ * limit unless they are `alike`, and so do those started after
  * process_restore_core().
  */
 void process_without_core(void);
 void process_restore_core(void);
 
 /*
- * The program that this process runs, even if its file was replaced by a newer
- * one: its name ends in " (deleted)" then, and /proc/self/exe still leads to
- * it.  By name where that holds, as that link leads elsewhere under valgrind.
- * For an installed jobrun: its starter (install.h).
+ * The program that this process runs, even if a newer one has replaced its
+ * file: then the name ends in " (deleted)", and /proc/self/exe still leads to
+ * it.  Returns the real name if it is still valid, as that link leads elsewhere
+ * under valgrind.  For an installed jobrun: its starter (install.h).
  */
 void process_self(char *out, size_t size);
 
 /*
- * The end of a child, for which it has until a moment of time_monotonic_ms():
- * then its group is killed.  Returns false if that was so.
+ * Waits for the end of a child until a time of time_monotonic_ms(), then kills
+ * its group.  Returns false if it had to be killed.
  */
 bool process_end(pid_t pid, int64_t until_ms, int *status);
 
-/* "exited with 3", "was killed by SIGKILL": of a status as waitpid() gives. */
+/* "exited with 3", "was killed by SIGKILL": describes a status of waitpid(). */
 void process_status_format(int status, char *out, size_t size);
 
-/* The state of any process, as /proc has it ('T': stopped), and its parent; a
- * NUL if there is none. */
+/* The state of any process, as in /proc ('T': stopped), and its parent; a NUL
+ * if the process does not exist. */
 char process_state(pid_t pid, pid_t *parent);
 
 /*
- * Kills every child of this process, and those that it adopts as their parents
- * die (it must be a subreaper), until none is left; gives up (false) after
+ * Kills every child of this process, including those that it adopts as their
+ * parents die (it must be a subreaper), until none is left; returns false after
  * PROCESS_END_MS.
  */
 bool process_end_children(void);
-/* The same for all but one. */
+/* The same for all children but one. */
 bool process_end_children_but(pid_t but);
-/* Does what can be done at once and reaps none, for all but one (0: none).
- * Says whether there was any. */
+/* Kills what it can at once without reaping, except one child (0: none).
+ * Returns whether there was any. */
 bool process_kill_children(pid_t but);
 
 /*
- * Kills every process of this user but the caller that has something in its
- * environment that starts like this ("NAME=/folder/").  process_kill_marked looks once and says whether it
- * has found any; process_end_marked does it until there is none.
+ * Kills every process of this user, except the caller, with an environment
+ * variable that starts like this ("NAME=/folder/"). process_kill_marked() looks
+ * once and returns whether it found any; process_end_marked() repeats that
+ * until none is left.
  */
 bool process_kill_marked(const char *start);
 void process_end_marked(const char *start);
 
-/* Every process of this user but the caller whose environment holds an item
- * that begins so. */
+/* Calls back for every process of this user, except the caller, with an
+ * environment variable that starts like this. */
 void process_each_marked(const char *start,
 			 void (*each)(void *arg, pid_t pid, const char *item),
 			 void *arg);

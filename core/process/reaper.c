@@ -16,7 +16,7 @@ struct watched {
 	void *arg;
 };
 
-/* A hash table with linear probing: thousands of tasks end in a moment. */
+/* A hash table with linear probing, as thousands of tasks may end at once. */
 struct reaper {
 	struct watched *slots;
 	size_t size;
@@ -45,13 +45,13 @@ size_t reaper_count(const struct reaper *reaper)
 	return reaper->count;
 }
 
-/* Pids are given out in turn, so they spread by themselves. */
+/* Pids are assigned in sequence, so they spread by themselves. */
 static size_t home(const struct reaper *reaper, pid_t pid)
 {
 	return (size_t)pid & (reaper->size - 1);
 }
 
-/* Where it is, or the free slot where it would be. */
+/* The pid's slot, or the free slot where it would go. */
 static struct watched *find(const struct reaper *reaper, pid_t pid)
 {
 	size_t i = home(reaper, pid);
@@ -84,7 +84,7 @@ void reaper_watch(struct reaper *reaper, pid_t pid, reaper_call *call,
 	reaper->count++;
 }
 
-/* Frees the slot, and moves those up that were kept from their place by it. */
+/* Frees the slot, and moves up the entries that it displaced. */
 static void forget(struct reaper *reaper, struct watched *slot)
 {
 	size_t mask = reaper->size - 1;
@@ -129,7 +129,7 @@ bool reaper_run(struct reaper *reaper)
 		if (!info.si_pid)
 			return true;
 		slot = find(reaper, info.si_pid);
-		/* The number of its group is nobody else's until this is
+		/* The group's id cannot be reused until its leader is
 		 * reaped. */
 		if (slot->pid)
 			kill(-info.si_pid, SIGKILL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The children of this process, as they end: those that somebody waits for,
- * and those that fell to it because their parents died (it is a subreaper).
- * One per process, as waiting for any child is.
+ * Reaps the children of this process: those that somebody waits for, and
+ * orphans that it inherits as a subreaper.  One per process, as it waits for
+ * any child.
  */
 #ifndef JOBRUN_REAPER_H
 #define JOBRUN_REAPER_H
@@ -19,19 +19,20 @@ typedef void reaper_call(void *arg, int status);
 struct reaper *reaper_new(void);
 void reaper_free(struct reaper *reaper);
 
-/* To be told once of the end of a child that leads a process group.  What it
- * has left running in its group is killed before. */
+/* Calls back once when a child that leads a process group ends.  Processes left
+ * running in its group are killed before. */
 void reaper_watch(struct reaper *reaper, pid_t pid, reaper_call *call,
 		  void *arg);
 
-/* No more: its caller waits for it.  One that is not watched does nothing. */
+/* Stops watching; the caller waits for the child.  A child that is not watched
+ * is no error. */
 void reaper_forget(struct reaper *reaper, pid_t pid);
 
-/* How many are watched. */
+/* The number of watched children. */
 size_t reaper_count(const struct reaper *reaper);
 
-/* After SIGCHLD: reaps all that have ended.  False if no child is left, watched
- * or not. */
+/* To be called after SIGCHLD: reaps all children that have ended.  Returns
+ * false if no child is left, watched or not. */
 bool reaper_run(struct reaper *reaper);
 
 #endif

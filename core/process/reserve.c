@@ -32,7 +32,7 @@ int reserve_take(const char *home, struct error *err)
 	if (why)
 		unlink(path);
 	free(path);
-	/* A limit on the size of files is another matter. */
+	/* Exceeding a limit on the size of files is no such failure. */
 	if (why != ENOSPC && why != EDQUOT)
 		return 0;
 	errno = why;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a supervisor puts by, so that it does not run out of it later. */
+/* Resources that a supervisor reserves, so that it does not run out of them
+ * later. */
 #ifndef JOBRUN_RESERVE_H
 #define JOBRUN_RESERVE_H
 
@@ -7,12 +8,13 @@
 
 #include "core/base/error.h"
 
-/* Each task takes several descriptors here.  Returns the limit as it was: for
- * the tasks, as select() of theirs may not expect more. */
+/* Raises the limit on descriptors, as each task takes several here.  Returns
+ * the old limit, for the tasks, whose select() may not support more. */
 struct rlimit reserve_files(void);
 
-/* Room that is given back when the disk is full, for the last words.  Fails
- * only if there is no space; taken already is success. */
+/* Reserves disk space that is released when the disk is full, for the last
+ * messages.  Fails only if there is no space; an existing reserve is no
+ * error. */
 int reserve_take(const char *home, struct error *err);
 void reserve_drop(const char *home);
 

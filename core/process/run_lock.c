@@ -22,7 +22,7 @@ static int take(const char *folder, bool wait, struct error *err)
 		error_errno(err, "cannot create '%s'", path);
 		goto out;
 	}
-	/* A process that only looks holds it for a moment: wait. */
+	/* A process that only looks holds it briefly: wait. */
 	do {
 		ret = flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB);
 	} while (ret < 0 && errno == EINTR);
@@ -50,8 +50,8 @@ int run_lock_try(const char *folder, struct error *err)
 int run_lock_set_pid(int fd, pid_t pid, struct error *err)
 {
 	char text[32];
-	/* The text keeps its length, so that one write replaces it; a full
-	 * disk has room for that. */
+	/* The length is fixed, so that one write replaces the text, and a full
+	 * disk has room for it. */
 	int len = snprintf(text, sizeof(text), "%-20ld\n", (long)pid);
 	ssize_t n;
 
@@ -91,7 +91,8 @@ int run_lock_look(const char *folder, pid_t *pid, int *shared,
 	}
 	if (ret < 0) {
 		error_errno(err, "cannot look at '%s'", path);
-		/* Too many open files, say: that tells nothing of the run. */
+		/* An error such as too many open files says nothing about the
+		 * run. */
 		if (err->code == ERROR_FAILED)
 			err->code = ERROR_TRY_AGAIN;
 	}

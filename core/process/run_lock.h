@@ -10,19 +10,18 @@
 /* Returns a descriptor that holds the lock until its last copy is closed. */
 int run_lock_take(const char *folder, struct error *err);
 
-/* The same, but -1 if anybody holds it, be it only to look. */
+/* The same, but returns -1 if anybody holds it, even if only to look. */
 int run_lock_try(const char *folder, struct error *err);
 
-/* Says whom to signal, 0 for nobody yet; by a holder.  One that could not
- * record the end of the run leaves why: a negative errno. */
+/* Lets a holder record whom to signal, 0 for nobody yet.  A holder that could
+ * not record the end of the run leaves the reason: a negative errno. */
 int run_lock_set_pid(int fd, pid_t pid, struct error *err);
 
 /*
- * Returns 1 if the lock is held, with whom to signal (0: not said yet); 0 if
- * it is free, with the last to hold it (0: none has said), or never was
- * taken; -1 if that can't be told.  With `shared`, a
- * free one is not taken by anybody until the caller closes that descriptor;
- * where there is no lock to hold it is left alone.
+ * Returns 1 if the lock is held, with whom to signal (0: unknown yet); 0 if it
+ * is free, with its last holder (0: none recorded), or was never taken; -1 if
+ * that can't be determined.  With `shared`, nobody can take a free lock until
+ * the caller closes that descriptor; if no lock can be held, it is left alone.
  */
 int run_lock_look(const char *folder, pid_t *pid, int *shared,
 		  struct error *err);

@@ -18,8 +18,8 @@
 #define LOCK "lock"
 #define WAITS "w-"
 #define RUNS "r-"
-/* A process that is killed closes its file a moment before it lets go of the
- * lock: look again after 2 ms, 4 ms and so on. */
+/* A killed process closes its file a moment before its lock is released: look
+ * again after 2 ms, 4 ms and so on. */
 #define AGAIN_MS 2
 #define AGAIN_MAX_MS 256
 #define PRIORITY_MAX 2000000000L
@@ -35,12 +35,12 @@ struct run_queue {
 	int64_t again_ms;
 };
 
-/* How many run and how many stand before it. */
+/* How many runs are running and how many are before this one. */
 struct outlook {
 	long running, before;
 };
 
-/* Left by a process that was killed: nobody holds it. */
+/* Whether a killed process has left it: nobody holds its lock. */
 static bool is_dead(const struct run_queue *q, const char *name)
 {
 	int fd = openat(q->folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -53,7 +53,7 @@ static bool is_dead(const struct run_queue *q, const char *name)
 	return dead;
 }
 
-/* The same, and whether it is there at all. */
+/* Whether it exists and its owner is alive. */
 static bool lives(const struct run_queue *q, const char *name)
 {
 	return faccessat(q->folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -93,7 +93,7 @@ static void unlock(const struct run_queue *q)
 	flock(q->lock, LOCK_UN);
 }
 
-/* Under the lock.  Whether it may go, and does. */
+/* Lets the run go if it may, and returns whether it did.  Under the lock. */
 static bool try_to_go(struct run_queue *q, struct outlook *seen)
 {
 	look(q, seen);
@@ -175,7 +175,8 @@ static void on_change(void *arg, uint32_t events)
 	ask(q);
 }
 
-/* A file is closed by its owner's end, however that was. */
+/* Watches for closed files: a file is closed when its owner ends, in whatever
+ * way. */
 static int watch(struct run_queue *q, struct error *err)
 {
 	q->watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
@@ -195,7 +196,7 @@ static int open_folder(struct run_queue *q, struct error *err)
 		return -1;
 	q->folder = open(q->folder_path,
 			 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	/* To be read only: closing it is no event. */
+	/* Opened for reading, as closing that is no event. */
 	if (q->folder >= 0)
 		q->lock = openat(q->folder, LOCK,
 				 O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
@@ -205,7 +206,7 @@ static int open_folder(struct run_queue *q, struct error *err)
 	return 0;
 }
 
-/* Under the lock, so that nobody takes it for dead. */
+/* Under the lock, so that nobody takes the new file for a dead one. */
 static int add(struct run_queue *q, const char *name, struct error *err)
 {
 	q->file = openat(q->folder, name,
@@ -223,7 +224,7 @@ static int enter(struct run_queue *q, bool goes_on, bool *go, struct error *err)
 
 	if (open_folder(q, err) < 0)
 		return -1;
-	/* Before it looks, so that it misses nothing. */
+	/* Watch before looking, so that nothing is missed. */
 	if (!goes_on && watch(q, err) < 0)
 		return -1;
 	lock(q);

@@ -19,7 +19,7 @@
 #define WORDS_MAX ((size_t)16 << 10)
 #define PIECE ((size_t)64 << 10)
 
-/* What goes on while it runs: our ends of its pipes, -1 once closed. */
+/* The state of a running program: our ends of its pipes, -1 once closed. */
 struct exchange {
 	const struct command_call *call;
 	struct command_answer *answer;
@@ -35,7 +35,7 @@ static void close_end(int *fd)
 	*fd = -1;
 }
 
-/* A program may end without having read all: that is its business. */
+/* A program may end without having read all of its input. */
 static void give(struct exchange *x)
 {
 	const char *data = x->call->input;
@@ -76,7 +76,8 @@ static int late(const struct command_call *call, struct error *err)
 			 (long long)call->timeout_ms / 1000);
 }
 
-/* Until both outputs are closed; ERROR_TIMEOUT if that takes too long. */
+/* Exchanges data until both outputs are closed; ERROR_TIMEOUT if that takes too
+ * long. */
 static int talk(struct exchange *x, int64_t until, struct error *err)
 {
 	while ((x->out >= 0 || x->words >= 0) && !x->too_much) {
@@ -166,7 +167,7 @@ int command_run(const struct command_call *call, struct command_answer *out,
 		close_end(&x.in);
 		close_end(&x.out);
 		close_end(&x.words);
-		/* It may close them and go on. */
+		/* The program may close them and continue. */
 		if (!process_end(pid, ret < 0 ? 0 : until, &out->status) &&
 		    ret == 0)
 			ret = late(call, err);

@@ -13,7 +13,7 @@
 #include "core/base/alloc.h"
 #include "core/process/process.h"
 
-/* What pipes that were found full may hold: each, and all together. */
+/* The size of pipes that were found full: each, and all together. */
 #define PIPE_MAX (1 << 20)
 #define PIPES_MAX (64 << 20)
 #define PIPE_FULL (32 << 10)
@@ -38,7 +38,7 @@ int task_parent_own(struct task_parent *parent, const sigset_t *signals,
 		    void *arg, struct error *err)
 {
 	sigprocmask(SIG_BLOCK, signals, &parent->before);
-	/* An ignored one would have the children's statuses thrown away. */
+	/* If SIGCHLD is ignored, the children's statuses are discarded. */
 	signal(SIGCHLD, SIG_DFL);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	parent->heard = heard;
@@ -59,7 +59,7 @@ void task_parent_hear(struct task_parent *parent)
 	on_signal(parent, 0);
 }
 
-/* Empty, the slots are /dev/null. */
+/* Unused slots are /dev/null. */
 void task_parent_open(struct task_parent *parent, size_t count)
 {
 	size_t share =
@@ -103,7 +103,7 @@ static void close_output(struct task_output *out)
 	out->fd = -1;
 }
 
-/* Moves one piece; 0 if none is there now, -1 once there will be no more. */
+/* Moves one piece; 0: none available, -1: the end. */
 static ssize_t take_piece(struct task_output *out)
 {
 	struct task *task = out->task;
@@ -112,8 +112,8 @@ static ssize_t take_piece(struct task_output *out)
 
 	if (n <= 0)
 		return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
-	/* It was full or nearly so: fewer wake-ups with a larger one.  Most
-	 * tasks say little. */
+	/* The pipe was full or nearly so, and a larger one means fewer
+	 * wake-ups.  Most tasks write little. */
 	if (!out->is_large && n >= PIPE_FULL) {
 		out->is_large = true;
 		fcntl(out->fd, F_SETPIPE_SZ, task->parent->pipe_size);
@@ -121,7 +121,7 @@ static ssize_t take_piece(struct task_output *out)
 	return n;
 }
 
-/* One piece at a time: no task keeps the others waiting. */
+/* Takes one piece at a time, so that no task delays the others. */
 static void on_output(void *arg, uint32_t events)
 {
 	struct task_output *out = arg;
@@ -137,7 +137,7 @@ void task_take(struct task *task)
 		struct task_output *out = &task->outputs[i];
 		ssize_t taken = 0, n = out->fd < 0 ? 0 : 1;
 
-		/* Something else may still write, without an end. */
+		/* Limited, as another process may still write without end. */
 		while (n > 0 && taken < PIPE_MAX) {
 			n = take_piece(out);
 			taken += n;
@@ -262,7 +262,7 @@ void task_signal(const struct task *task, int number)
 	if (!task->pid)
 		return;
 	kill(task->to, number);
-	/* One that is stopped would not hear it. */
+	/* A stopped task would not react to it. */
 	if (task_is_asked_by(number))
 		kill(task->to, SIGCONT);
 }

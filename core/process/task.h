@@ -2,12 +2,12 @@
 /*
  * A task as a child of this process: started with a pipe for each stream, its
  * output moved into a sink, signals sent to its whole group, its end reported.
- * The supervisor runs the tasks of a run on this machine with it, the agent
- * those on another host, and 'jobrun launch' the one it was started for.  It
- * is linked into the agent too, so it needs core/base and core/process only.
+ * The supervisor uses it for the tasks of a run on this machine, the agent for
+ * those on another host, and 'jobrun launch' for the task it was started for.
+ * It is linked into the agent too, so it needs core/base and core/process only.
  *
- * Everything happens in the thread of the loop.  The process must be a
- * subreaper: what a task leaves behind falls to it, for process_end_children().
+ * Everything happens in the loop's thread.  The process must be a subreaper: it
+ * inherits the processes that a task leaves behind, for process_end_children().
  */
 #ifndef JOBRUN_TASK_H
 #define JOBRUN_TASK_H
@@ -25,53 +25,55 @@
 
 #define TASK_STREAMS 2 /* standard output and error, in this order */
 
-/* What all tasks of a process share.  Borrows what it points to, unless
+/* State shared by all tasks of a process.  Borrows what it points to, unless
  * task_parent_own() has made it. */
 struct task_parent {
 	struct loop *loop;
 	struct reaper *reaper;         /* run it at SIGCHLD */
 	const struct rlimit *no_files; /* RLIMIT_NOFILE of the tasks */
-	int pipe_size; /* bytes; of pipes that were found full */
-	int slots[3];  /* see task_parent_open() */
+	int pipe_size;                 /* bytes; of pipes that were full */
+	int slots[3];                  /* see task_parent_open() */
 
 	/* Set by task_parent_own(). */
-	int signals; /* a signalfd; 0: not its own */
+	int signals; /* a signalfd; 0: none of its own */
 	sigset_t before;
 	void (*heard)(void *arg, int number, bool from_kernel);
 	void *arg;
 };
 
 /*
- * For a process that is there for its tasks: a loop and a reaper, and its
- * signals through that loop.  SIGCHLD is among `signals`, and `heard` is called
- * after the reaper has done its work.  `from_kernel`: nobody has sent it to this
- * process alone; from a terminal it goes to the whole process group.  The
- * process becomes a subreaper.  Only task_parent_close() follows -1.
+ * For a process that exists only for its tasks: makes a loop and a reaper, and
+ * takes signals through that loop.  SIGCHLD is among `signals`; `heard` is
+ * called after the reaper has run.  `from_kernel`: no process sent the signal
+ * to this process alone; a signal from a terminal goes to the whole process
+ * group.  The process becomes a subreaper.  After -1, only task_parent_close()
+ * may follow.
  */
 int task_parent_own(struct task_parent *parent, const sigset_t *signals,
 		    void (*heard)(void *arg, int number, bool from_kernel),
 		    void *arg, struct error *err);
-/* Hears what has come, outside of the loop. */
+/* Handles pending signals outside the loop. */
 void task_parent_hear(struct task_parent *parent);
 
 /*
- * Takes low descriptors, which the next task gets as its first three:
- * process_start() copies what lies below the highest of them, so open the
- * parent before the pipes of many tasks.  `count`: how many tasks share what
- * a user's pipes may hold; 0: nobody knows.
+ * Reserves low descriptors, which the next task gets as its first three:
+ * process_start() copies those below the highest of them, so open the parent
+ * before the pipes of many tasks.  `count`: how many tasks share the user's
+ * limit on pipe memory; 0: unknown.
  */
 void task_parent_open(struct task_parent *parent, size_t count);
-/* Zeroed it does nothing. */
+/* Does nothing if zeroed. */
 void task_parent_close(struct task_parent *parent);
 
 struct task_hooks {
 	/*
-	 * Moves at most `limit` bytes out of the pipe to where the output of
-	 * the stream belongs.  Returns as read() does, and never blocks.
+	 * Moves at most `limit` bytes from the pipe to the stream's
+	 * destination.  Returns as read() does, and never blocks.
 	 */
 	ssize_t (*take)(void *arg, int stream, int pipe, size_t limit);
-	/* Once for each start, from reaper_run(), with a status as waitpid()
-	 * gives it.  Its group is gone; its pipes may hold more. */
+	/* Called once for each start, from reaper_run(), with a status of
+	 * waitpid().  The task's group is gone; its pipes may hold more
+	 * output. */
 	void (*ended)(void *arg, int status);
 };
 
@@ -87,36 +89,35 @@ struct task {
 	const struct task_hooks *hooks;
 	void *arg;
 	pid_t pid; /* 0: not running */
-	pid_t to;  /* whom kill() is to reach: it, or its group */
+	pid_t to;  /* the target of kill(): the task or its group */
 	struct loop_event *kill_timer;
 	struct task_output outputs[TASK_STREAMS];
 };
 
-/* Borrows all.  Its address must not change. */
+/* Borrows its arguments.  The task's address must not change. */
 void task_init(struct task *task, struct task_parent *parent,
 	       const struct task_hooks *hooks, void *arg);
 
-/* argv[0] is looked up with PATH of `envp`; all is borrowed until the return.
- * -1: it does not run, and `ended` is not called. */
+/* Looks argv[0] up with PATH of `envp`; arguments are borrowed until it
+ * returns.  -1: the task does not run, and `ended` is not called. */
 int task_start(struct task *task, char *const *argv, char *const *envp,
 	       const char *directory, struct error *err);
 
-/* Takes a child that was started otherwise, and has no pipes of ours; it may
- * be a member of this process's group. */
+/* Adopts a child that was started in another way and has no pipes of ours; it
+ * may be in this process's group. */
 void task_adopt(struct task *task, pid_t pid, bool own_group);
 
-/* Whether a signal is a request to end. */
+/* Whether the signal is a request to end. */
 bool task_is_asked_by(int number);
-/* To the task and all of a group of its own, if it runs.  A request to end
- * reaches it if it is stopped, too. */
+/* Signals the task, if it runs, and all of its own group.  A request to end
+ * also reaches a stopped task. */
 void task_signal(const struct task *task, int number);
 /* The same, and SIGKILL `grace_ms` after the first such call. */
 void task_end(struct task *task, int number, int64_t grace_ms);
 
-/* Takes what its pipes hold at this moment. */
+/* Takes what its pipes hold now. */
 void task_take(struct task *task);
-/* Takes all that is left and closes the pipes.  Whoever could write more must
- * be gone. */
+/* Takes everything left and closes the pipes.  All writers must be gone. */
 void task_drain(struct task *task);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a provider adds to jobrun's commands beside its kinds; struct provider
- * points to it.  Nothing here prints or exits: the caller prints what it is
- * given, and an error decides the exit status.
+ * What a provider adds to jobrun's commands besides its kinds; struct provider
+ * points to it.  Nothing here prints or exits: the caller prints the result,
+ * and an error decides the exit status.
  */
 #ifndef JOBRUN_EXTENSION_H
 #define JOBRUN_EXTENSION_H
@@ -20,36 +20,36 @@
 
 struct render_env {
 	const struct catalogue *catalogue;
-	/* Adds a document without a head. */
+	/* Adds a document without a header. */
 	int (*write_yaml)(const json_t *value, struct buf *out,
 			  struct error *err);
-	/* The field at `path` (NULL: none) has no place in the form, or is
-	 * `needed` and missing. */
+	/* Reports that the field at `path` (NULL: none) has no place in the
+	 * format, or is `needed` and missing. */
 	void (*tell)(void *arg, bool needed, const char *path, const char *why);
 	void *arg; /* of `tell` */
 };
 
 struct provider_render {
-	bool many;   /* several jobs make one output */
+	bool many;   /* several jobs make one document */
 	bool digest; /* the job must have been digested, which reads files */
-	/* Adds the job, as the provider's own tools take it. */
+	/* Adds the job in the format of the provider's own tools. */
 	int (*render)(const struct job *job, const struct render_env *env,
 		      struct buf *out, struct error *err);
 };
 
 /* ---- hidden commands ---------------------------------------------------- */
 
-/* A command that other programs call, not users: a batch script, ssh. */
+/* A command for other programs, not for users: a batch script, ssh. */
 struct provider_command {
 	const char *name;
 	const char *args;          /* "HOST PORT" */
 	const char *summary;       /* one line, no full stop */
 	const struct opt *options; /* up to a row with no name; or NULL */
-	size_t opts_size;          /* of the struct that they fill */
-	int arg_count;             /* arguments, no less and no more */
-	bool remote;               /* makes requests: it has --trace-http */
-	/* `opts` is the struct, zero but for what was given.  `out` goes to
-	 * standard output if it succeeds. */
+	size_t opts_size;          /* of the struct that the options fill */
+	int arg_count;             /* exactly this number of arguments */
+	bool remote;               /* makes requests, so it has --trace-http */
+	/* `opts` is the struct, zero except for given options.  On success
+	 * `out` goes to standard output. */
 	int (*run)(const void *opts, char *const *args, const char *trace_http,
 		   struct buf *out, struct error *err);
 };
@@ -58,24 +58,24 @@ struct provider_command {
 
 /* This process as one of the trials of a run. */
 struct launch_trial {
-	const char *number;      /* from 1: CLOUD_ML_TRIAL_ID */
+	const char *number;      /* counted from 1: CLOUD_ML_TRIAL_ID */
 	const char *metric_file; /* CLOUD_ML_HP_METRIC_FILE */
 	const char *metric;
-	/* The command with its hyperparameters, and --job-dir last. */
+	/* The command with its hyperparameters, with --job-dir last. */
 	char **argv;
 };
 
 struct provider_trials {
 	/*
-	 * Makes this process the trial that its place says, of those that
-	 * `trials` describes: all is in `mem`.  Makes a folder for it below
-	 * JOBRUN_RUN_DIR, and sets that, CLOUD_ML_TRIAL_ID and
+	 * Makes this process the trial that its position selects from those
+	 * that `trials` describes; allocates in `mem`.  Makes a folder for it
+	 * below JOBRUN_RUN_DIR, and sets that variable, CLOUD_ML_TRIAL_ID and
 	 * CLOUD_ML_HP_METRIC_FILE in this process.
 	 */
 	int (*enter)(const char *trials, char *const *argv, struct arena *mem,
 		     struct launch_trial *out, struct error *err);
-	/* What it has left in its metric file, as a line that its log can
-	 * have, in `mem`; NULL: nothing. */
+	/* The contents of its metric file as a line for its log, in `mem`;
+	 * NULL: none. */
 	const char *(*result)(const struct launch_trial *trial,
 			      struct arena *mem);
 };

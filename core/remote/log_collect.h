@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines of a run that come from elsewhere, into the logs of its folder: each
- * once, whoever of several processes fetches them, and wherever one of them is
+ * Adds log lines of a run from elsewhere to the logs in its folder: each
+ * exactly once, whichever of several processes fetches it, and wherever one is
  * killed.  In the run's folder
  *
- *	NAME.json	how far it is, in the words of who collects, and
+ *	NAME.json	how far it has come, in the collector's terms, and
  *			"pending": lines that were about to be added, with the
  *			sizes that the files had before
- *	NAME.lock	held by the process that is at it
+ *	NAME.lock	held by the process that collects
  *
- * A process that is killed in between leaves it to the next to add what is
- * missing of the pending ones, and only that.
+ * If a process is killed, the next one adds those pending lines that are
+ * missing, and no others.
  */
 #ifndef JOBRUN_LOG_COLLECT_H
 #define JOBRUN_LOG_COLLECT_H
@@ -26,25 +26,25 @@ struct log_collect {
 	const char *folder; /* of the run; borrowed */
 	const char *name;   /* "cloud-log"; borrowed */
 	struct arena *mem;
-	struct run_spec spec; /* who the tasks are */
+	struct run_spec spec; /* names the tasks */
 	json_t *state; /* an object: the collector's own, and "pending" */
 	int lock;
 };
 
-/* Adds what a killed process has left.  1: another process is at it.  To be
- * closed in any case. */
+/* Adds what a killed process has left.  1: another process is collecting.  To
+ * be closed in any case. */
 int log_collect_open(struct log_collect *c, const char *folder,
 		     const char *name, struct error *err);
-/* Writes how far it is, if it was opened. */
+/* Saves the state, if it was opened. */
 void log_collect_close(struct log_collect *c);
 
-/* A line for log_collect_take(), of the run (`trial` 0) or of one of its
+/* Makes a line for log_collect_take(), of the run (`trial` 0) or of one of its
  * trials; any bytes, with or without a newline at their end. */
 json_t *log_collect_line(long trial, size_t task, enum log_stream stream,
 			 int64_t time_ms, const char *text, size_t len);
 
-/* Adds lines, those of a trial in its folder: what of `state` has changed with them is written with them.
- * Takes `lines`. */
+/* Adds lines, those of a trial in its folder; changes of `state` that belong to
+ * them are written with them.  Takes `lines`. */
 int log_collect_take(struct log_collect *c, json_t *lines, struct error *err);
 
 #endif

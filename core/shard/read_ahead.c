@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #define THREADS 16
-/* How far it goes before a reader, and how much of each file it takes: the rest
- * the kernel reads ahead by itself. */
+/* How far to go before a reader, and how much of each file to read: the kernel
+ * reads the rest ahead by itself. */
 #define SAMPLES_AHEAD 512
 #define FILE_BYTES (1 << 20)
-/* How often a lane looks at its reader, and how often that must have waited
- * since. */
+/* How often a lane checks its reader, and how often that must have waited since
+ * the last check. */
 #define LOOK_EVERY 64
 #define WAITS_LEAST 16
 /* The number of samples that a thread takes at a time. */
@@ -21,9 +21,9 @@
 
 struct read_ahead_lane {
 	struct read_ahead *ahead;
-	size_t steps; /* the reader's own */
+	size_t steps; /* for the reader only */
 	long waits;
-	/* With the lock. */
+	/* Guarded by the lock: */
 	size_t at, next, end;
 };
 
@@ -95,13 +95,13 @@ static void fetch(const struct samples *all, size_t sample)
 		fd = openat(source->folder, file->name,
 			    O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		if (fd < 0)
-			continue; /* the reader will report why */
+			continue; /* the reader will report the error */
 		posix_fadvise(fd, 0, FILE_BYTES, POSIX_FADV_WILLNEED);
 		close(fd);
 	}
 }
 
-/* Some samples that a reader will need; 0 if there are none now. */
+/* Takes some samples that a reader will need; 0 if there are none now. */
 static size_t take(struct read_ahead *ahead, size_t *first)
 {
 	unsigned i;
@@ -113,7 +113,7 @@ static size_t take(struct read_ahead *ahead, size_t *first)
 
 		if (until > lane->end)
 			until = lane->end;
-		/* Skip what the reader has already passed. */
+		/* Skip samples that the reader has already passed. */
 		if (lane->next < lane->at)
 			lane->next = lane->at;
 		if (lane->next >= until)

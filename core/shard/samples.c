@@ -36,7 +36,8 @@ void samples_free(struct samples *all)
 
 /* ---- adding ------------------------------------------------------------ */
 
-/* "__meta__", or a folder that is called so: see webdataset.tariterators. */
+/* Whether the path, or a folder in it, is like "__meta__": see
+ * webdataset.tariterators. */
 static bool is_meta(const char *path)
 {
 	size_t len = strcspn(path, "/");
@@ -45,7 +46,7 @@ static bool is_meta(const char *path)
 	       !strncmp(path + len - 2, "__", 2);
 }
 
-/* What a sample has beside its files. */
+/* Whether the key is one that WebDataset sets itself. */
 static bool is_reserved(const char *path)
 {
 	static const char *const names[] = { "__key__", "__url__",
@@ -153,7 +154,8 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*x, *y);
 }
 
-/* The folder at the top of each file: all->classes, sorted, each once. */
+/* Finds the folder at the top of each file: all->classes, sorted, without
+ * duplicates. */
 static int find_classes(struct samples *all, struct error *err)
 {
 	const char *last = NULL;
@@ -168,7 +170,7 @@ static int find_classes(struct samples *all, struct error *err)
 					 "'%s' is in no folder, and so of no "
 					 "class",
 					 name);
-		/* Neighbours are mostly of one class. */
+		/* Neighbours are mostly of the same class. */
 		if (last && !strncmp(last, name, n) && !last[n])
 			continue;
 		last = arena_strndup(all->mem, name, n);
@@ -196,7 +198,7 @@ static size_t class_of(const struct samples *all, const char *name)
 		const char *class = all->classes[middle];
 		int order = strncmp(class, name, n);
 
-		/* A longer name with that beginning comes behind it. */
+		/* A longer name with the same beginning sorts after it. */
 		if (order > 0 || (order == 0 && class[n]))
 			high = middle;
 		else
@@ -224,7 +226,7 @@ int samples_add_classes(struct samples *all, struct error *err)
 {
 	struct sample_file *old = all->files, class = { 0 };
 	size_t count = all->file_count, i;
-	bool due = false; /* that class is still to be put in its place */
+	bool due = false; /* the class's file is not inserted yet */
 	uint32_t source;
 
 	if (find_classes(all, err) < 0)
@@ -232,8 +234,8 @@ int samples_add_classes(struct samples *all, struct error *err)
 	source = samples_add_source(all, SOURCE_CLASS, "", -1);
 	all->files = NULL;
 	all->file_count = all->file_size = 0;
-	/* In between, so that what is in order stays in order.  A sample whose
-	 * files stand apart gets more than one: samples_order() keeps one. */
+	/* Inserted in between, so that sorted files stay sorted.  A sample
+	 * whose files are scattered gets several: samples_order() keeps one. */
 	for (i = 0; i < count; i++) {
 		if (!i || !same_key(&old[i], &old[i - 1])) {
 			class = make_class(all, source, &old[i]);
@@ -264,11 +266,11 @@ static int by_name(const void *a, const void *b)
 	const struct placed *x = a, *y = b;
 	int order = compare_names(x->file, y->file);
 
-	/* The first of two equal ones stays first. */
+	/* Among equals, the first stays first. */
 	return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* Where a sample's first file was, and where its files are now. */
+/* The position of a sample's first file, and where its files are now. */
 struct begun {
 	size_t at, first, count;
 };
@@ -300,7 +302,8 @@ static int refuse_twin(const struct samples *all, const struct sample_file *a,
 			 a->name, x->path, y->path);
 }
 
-/* Made by samples_add_classes() from one sample whose files stand apart. */
+/* Whether samples_add_classes() made both from one sample whose files are
+ * scattered. */
 static bool is_same_class(const struct samples *all,
 			  const struct sample_file *a,
 			  const struct sample_file *b)
@@ -319,7 +322,7 @@ static bool is_in_order(const struct samples *all)
 	return true;
 }
 
-/* Files by name; `begun` gets the samples, in the order of their names. */
+/* Sorts files by name; `begun` gets the samples, sorted by name. */
 static int sort_files(struct samples *all, struct begun **begun,
 		      struct error *err)
 {
@@ -359,7 +362,7 @@ static int sort_files(struct samples *all, struct begun **begun,
 	return ret;
 }
 
-/* Groups files sorted by name, as those of one folder are. */
+/* Groups files that are already sorted, as those of one folder are. */
 static void group(struct samples *all)
 {
 	struct sample *last = NULL;
@@ -375,7 +378,7 @@ static void group(struct samples *all)
 	}
 }
 
-/* WebDataset reads what follows a key in lower case. */
+/* WebDataset lower-cases the part after a key. */
 static int by_part(const void *a, const void *b)
 {
 	const struct sample_file *const *x = a, *const *y = b;
@@ -393,7 +396,7 @@ static bool has_upper(const struct sample_file *file)
 	return *p;
 }
 
-/* Two parts of a sample that are one to WebDataset. */
+/* Refuses two parts of a sample that are the same to WebDataset. */
 static int check_parts(const struct samples *all, const struct sample *sample,
 		       struct error *err)
 {
@@ -457,7 +460,7 @@ int samples_order(struct samples *all, struct error *err)
 
 /* ---- shuffling --------------------------------------------------------- */
 
-/* SplitMix64 (Steele, Lea and Flood, 2014): the order must be the same in
+/* SplitMix64 (Steele, Lea and Flood, 2014), as the order must be the same in
  * every version and on every machine. */
 static uint64_t next_random(uint64_t *state)
 {
@@ -468,8 +471,8 @@ static uint64_t next_random(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-/* Below `limit`, each as likely: what would favour the low ones is drawn
- * again. */
+/* A uniform number below `limit`: draws that would favour low numbers are
+ * repeated. */
 static uint64_t random_below(uint64_t *state, uint64_t limit)
 {
 	uint64_t unfair = -limit % limit;

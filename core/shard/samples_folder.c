@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples from the file system.  A folder is read before those in it, and each
- * sorted by itself, in such a way that the whole comes out in the order of the
- * keys: sorting a million names at once would take longer than to read them.
+ * Samples from the file system.  Folders are read one by one, and each is
+ * sorted so that all files come out in the order of their keys: sorting a
+ * million names at once would take longer than reading them.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,10 +20,10 @@
 #define DEPTH_MAX 64
 #define REPORT_EVERY 4096
 
-/* An entry from readdir(), in a form that sorts as its key does. */
+/* An entry from readdir(), in a form that sorts like its key. */
 struct folder_item {
-	uint64_t head;    /* its first bytes behind what all have in common */
-	const char *name; /* of a file with NUL for its first dot */
+	uint64_t head;    /* its first bytes after the common prefix */
+	const char *name; /* for a file with NUL instead of its first dot */
 	uint32_t len;
 	bool is_folder; /* its name ends in a slash */
 	uint64_t size_bytes;
@@ -34,7 +34,7 @@ struct samples_walk {
 	const struct samples_how *how;
 	const char *folder; /* for messages */
 	uint32_t source;
-	struct buf path; /* of where it is, below the folder */
+	struct buf path; /* the current path, below the folder */
 };
 
 static int fail(const struct samples_walk *walk, const char *name,
@@ -294,7 +294,7 @@ static int walk_folder(struct samples_walk *walk, int parent, const char *name,
 		return 0;
 	}
 	items.mem = arena_new();
-	/* Entries are opened relative to the folder. */
+	/* Opens entries relative to the folder. */
 	if (read_items(walk, fcntl(fd, F_DUPFD_CLOEXEC, 0), &items, err) == 0) {
 		sort_items(&items);
 		ret = walk_items(walk, fd, &items, depth, err);

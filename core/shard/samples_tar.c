@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples that are in tar archives already. */
+/* Samples from existing tar archives. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct tar_reading {
 	size_t link_count;
 };
 
-/* True if it is not left out. */
+/* Returns true if the file is not left out. */
 static bool add(struct tar_reading *reading, const struct tar_member *member)
 {
 	struct samples *all = reading->all;
@@ -85,7 +85,7 @@ static int by_target(const void *a, const void *b)
 	return strcmp(x->target, y->target);
 }
 
-/* The first of the links to that name, or behind where they would be. */
+/* The first of the links to that name, or where they would be. */
 static size_t find_links(const struct tar_reading *reading, const char *target)
 {
 	size_t low = 0, high = reading->link_count;
@@ -101,7 +101,7 @@ static size_t find_links(const struct tar_reading *reading, const char *target)
 	return low;
 }
 
-/* In a second reading: gives the links to this member its contents. */
+/* In a second pass: gives the links to this member its contents. */
 static int lead(void *arg, const struct tar_member *member, struct error *err)
 {
 	struct tar_reading *reading = arg;

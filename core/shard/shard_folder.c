@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shards in a directory.  Each is made without a name, where the file system
- * can do that, and given one when it is whole.  Until the index is there, a
- * journal beside the shards says which of them are ours and what is in them:
+ * Shards in a directory.  Each is made without a name, if the file system can
+ * do that, and named when it is complete.  Until the index exists, a journal
+ * beside the shards says which of them are ours and what they contain:
  *
  *	{"begun":1790000000000000000,"plan":"9f86...","shard":{...}}
  *
- * one line for each, written before the shard gets its name.  A line that is
- * not whole is that of a process that was killed, and does not count.
+ * one line for each, written before the shard gets its name.  An incomplete
+ * line is from a killed process, and does not count.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -43,12 +43,12 @@ struct folder {
 	struct shard_target_how how;
 	const char *path;
 	const char *prefix;
-	int fd; /* with a lock on it */
+	int fd; /* locked */
 	struct arena *mem;
-	struct index_line *lines; /* of the journal as it was, by name */
+	struct index_line *lines; /* of the journal as found, sorted by name */
 	size_t line_count;
 	int journal;
-	pthread_mutex_t lock; /* of the journal */
+	pthread_mutex_t lock; /* for the journal */
 };
 
 static int fail(const struct folder *folder, const char *what, const char *name,
@@ -113,7 +113,7 @@ static void read_line(struct folder *folder, const char *text, size_t len)
 	json_decref(json);
 }
 
-/* The last of several lines with one name counts. */
+/* If several lines have one name, the last counts. */
 static void sort_lines(struct folder *folder)
 {
 	size_t i, kept = 0;
@@ -177,7 +177,7 @@ static int add_line(struct folder *folder, const struct shard_want *want,
 
 /* ---- files in the making ----------------------------------------------- */
 
-/* The name of a file before it is whole. */
+/* The name of an unfinished file. */
 static void part_name(const char *name, char out[NAME_MAX + 1])
 {
 	snprintf(out, NAME_MAX + 1, ".%.240s" PART, name);
@@ -194,7 +194,7 @@ static bool is_part(const struct folder *folder, const char *name)
 	return shard_name_is(shard, folder->prefix);
 }
 
-/* Without a name, where the file system can do that. */
+/* Creates a file without a name, if the file system can do that. */
 static int open_part(const struct folder *folder, const char *name,
 		     struct error *err)
 {
@@ -211,8 +211,9 @@ static int open_part(const struct folder *folder, const char *name,
 	return fd;
 }
 
-/* Renames a whole file, replacing any of that name: prepare() saw that only
- * ours have one, and other processes of ours are locked out. */
+/* Renames a complete file, replacing any of that name: prepare() has checked
+ * that only our own shards use it, and other processes of ours are locked
+ * out. */
 static int give_name(const struct folder *folder, int fd, const char *name,
 		     struct error *err)
 {
@@ -221,7 +222,7 @@ static int give_name(const struct folder *folder, int fd, const char *name,
 
 	part_name(name, part);
 	if (fstat(fd, &st) == 0 && !st.st_nlink) {
-		/* A link takes no other's place, a rename does. */
+		/* link() does not replace a file, rename() does. */
 		unlinkat(folder->fd, part, 0);
 		snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 		if (linkat(AT_FDCWD, self, folder->fd, part,
@@ -296,12 +297,12 @@ static int folder_prepare(struct shard_target *target, const char *prefix,
 	struct folder *folder = folder_of(target);
 
 	folder->prefix = prefix;
-	/* With a journal beside it, it is that of a process that was killed
-	 * before it could say that it was done. */
+	/* If a journal is beside the index, a killed process has left it before
+	 * it could remove it. */
 	if (!folder->how.force && is_there(folder, SHARD_INDEX_NAME) &&
 	    !is_there(folder, JOURNAL))
 		return refuse_there(folder, SHARD_INDEX_NAME, err);
-	/* No index may speak of shards that are about to change. */
+	/* No index may describe shards that are about to change. */
 	if (unlinkat(folder->fd, SHARD_INDEX_NAME, 0) < 0 && errno != ENOENT)
 		return fail(folder, "remove", SHARD_INDEX_NAME, err);
 	folder->journal = openat(
@@ -386,7 +387,7 @@ static int remove_other(struct folder *folder, const char *name,
 {
 	const struct shard_index *index = arg;
 
-	/* They are numbered from 0. */
+	/* Shards are numbered from 0. */
 	if (!is_part(folder, name) &&
 	    strtoul(name + strlen(folder->prefix) + 1, NULL, 10) < index->count)
 		return 0;

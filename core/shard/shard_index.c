@@ -15,7 +15,7 @@
 static int add(uint64_t *sum, uint64_t more)
 {
 	*sum += more;
-	/* The addend is below 2^63 as well, so a wrap always shows here. */
+	/* The addend is also below 2^63, so a wrap always shows here. */
 	return *sum >> 63 ? -1 : 0;
 }
 
@@ -109,7 +109,7 @@ static int read_name(const json_t *json, const char **out, struct error *err)
 	return 0;
 }
 
-/* Copies what has this length and these letters. */
+/* Copies a string of exactly this length and these characters. */
 static int read_letters(const char *text, size_t len, const char *letters,
 			char *out)
 {
@@ -285,7 +285,7 @@ int shard_index_parse(const char *text, size_t len, const char *name,
 		return error_set(err, ERROR_INVALID,
 				 "'%s' is larger than %d bytes", name,
 				 SHARD_INDEX_MAX);
-	/* What is wrong with it would quote it, and it may be any file. */
+	/* A detailed message would quote the file, which may be any file. */
 	json = json_read(text, len, name, &why);
 	if (!json)
 		return error_set(err, ERROR_INVALID,

@@ -21,10 +21,9 @@
  *	  ]
  *	}
  *
- * Shards stand in their order.  `classes` is there if samples were given a
- * class (`.cls`), whose number is the place in that list; `sha256` if it was
- * asked for.  Equal shards give an index that is equal to the byte.  Unknown
- * keys are ignored.
+ * Shards are listed in order.  `classes` is present if samples have a class
+ * (`.cls`), whose number is an index into that list; `sha256` if it was asked
+ * for.  Equal shards give an identical index.  Unknown keys are ignored.
  */
 #ifndef JOBRUN_SHARD_INDEX_H
 #define JOBRUN_SHARD_INDEX_H
@@ -43,12 +42,13 @@
 #define SHARD_INDEX_MAX (64 << 20)
 
 struct shard_entry {
-	const char *name;     /* of a file beside the index: it has no slash */
-	uint64_t samples;     /* in it; never 0 */
-	uint64_t files;       /* in it: of each sample one or more */
-	uint64_t bytes;       /* of the whole tar file */
-	char crc32c[9];       /* of the tar file, as crc32c_format() has it */
-	struct digest sha256; /* of the tar file; "" if it was not asked for */
+	/* of a file beside the index, so without a slash */
+	const char *name;
+	uint64_t samples;     /* in the shard; never 0 */
+	uint64_t files;       /* in the shard; each sample has at least one */
+	uint64_t bytes;       /* the size of the tar file */
+	char crc32c[9];       /* of the tar file, as by crc32c_format() */
+	struct digest sha256; /* of the tar file; "" if not asked for */
 };
 
 struct shard_index {
@@ -56,7 +56,7 @@ struct shard_index {
 	size_t count; /* never 0 in an index that was read */
 	const char **classes;
 	size_t class_count; /* 0: samples have no class */
-	/* The sums over all shards, by shard_index_sum(). */
+	/* The sums over all shards, set by shard_index_sum(). */
 	uint64_t samples, files, bytes;
 };
 
@@ -64,9 +64,9 @@ struct shard_index {
 int shard_index_sum(struct shard_index *index);
 
 /*
- * Reads an index of `len` bytes; `name` is what it is called in errors, which
- * are ERROR_INVALID.  Names of shards with a slash, or twice the same, and
- * sums that are not those of the shards are refused.  All lives in `mem`.
+ * Reads an index of `len` bytes; errors, which are ERROR_INVALID, call it
+ * `name`.  Refuses shard names with a slash or used twice, and sums that do not
+ * match the shards.  The result lives in `mem`.
  */
 int shard_index_parse(const char *text, size_t len, const char *name,
 		      struct arena *mem, struct shard_index *out,
@@ -75,10 +75,10 @@ int shard_index_parse(const char *text, size_t len, const char *name,
 int shard_index_read(const char *root, const char *path, struct arena *mem,
 		     struct shard_index *out, struct error *err);
 
-/* Adds the text of the file. */
+/* Adds the contents of the index file. */
 void shard_index_print(const struct shard_index *index, struct buf *out);
 
-/* Converts one shard: shard_entry_json() returns new. */
+/* Convert one shard; shard_entry_json() returns new. */
 json_t *shard_entry_json(const struct shard_entry *entry);
 int shard_entry_read(const json_t *json, struct arena *mem,
 		     struct shard_entry *out, struct error *err);

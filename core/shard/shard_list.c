@@ -29,7 +29,7 @@ static void describe(struct shard_list *list, size_t i,
 	list->samples[i] = entry->samples;
 }
 
-/* The last part of a URL or path, in `mem`: what follows a '?' is no name. */
+/* The last part of a URL or path, in `mem`, without a query after '?'. */
 static const char *last_part(const char *url, struct arena *mem)
 {
 	size_t len = strstr(url, "://") ? strcspn(url, "?#") : strlen(url);
@@ -79,7 +79,7 @@ static void take_names(struct shard_list *list, const char *const *names,
 	}
 }
 
-/* Takes the shards of the index, which lie beside it. */
+/* Takes the shards of the index, which are beside it. */
 static void take_index(struct shard_list *list, const struct shard_index *index,
 		       const char *index_url, struct arena *mem)
 {

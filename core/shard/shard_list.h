@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lists shards in the order in which one process reads them: expands patterns,
- * adds what an index knows, shuffles, splits, epoch after epoch.
+ * adds facts from an index, shuffles, splits, epoch after epoch.
  */
 #ifndef JOBRUN_SHARD_LIST_H
 #define JOBRUN_SHARD_LIST_H
@@ -16,34 +16,34 @@
 
 struct shard_list {
 	struct stream_object *items;
-	uint64_t *samples; /* of each; NULL without an index */
+	uint64_t *samples; /* of each shard; NULL without an index */
 	size_t count;
 };
 
 /*
- * Expands `patterns` (see brace.h); each shard must be in `index`, by the last
- * part of its name, unless that is NULL.  Without patterns: all of the index,
- * which is at `index_url`.  All lives in `mem`, and borrows `index`.
- * ERROR_INVALID for an empty list too.
+ * Expands `patterns` (see brace.h).  Unless `index` is NULL, it must contain
+ * each shard, by the last part of its name.  Without patterns: all shards of
+ * the index, which is at `index_url`.  The result lives in `mem` and borrows
+ * `index`.  An empty list is also ERROR_INVALID.
  */
 int shard_list_make(const char *const *patterns, size_t count,
 		    const struct shard_index *index, const char *index_url,
 		    struct arena *mem, struct shard_list *out,
 		    struct error *err);
 
-/* One process's way through it. */
+/* One process's iteration over the list. */
 struct shard_walk {
 	const struct shard_list *list;
 	struct split split;
-	bool shuffle; /* each epoch in another order */
+	bool shuffle; /* in a different order each epoch */
 	uint64_t seed;
-	uint64_t epoch;  /* the next one */
-	uint64_t epochs; /* that are left; UINT64_MAX: without end */
-	/* One of several consumers, among whom the share is dealt in turn;
+	uint64_t epoch;  /* the next epoch */
+	uint64_t epochs; /* epochs left; UINT64_MAX: endless */
+	/* One of several consumers that take turns on the process's share;
 	 * `consumers` 0: the only one. */
 	long consumer, consumers;
 
-	size_t *order; /* of the epoch under way; shard_walk_done() frees it */
+	size_t *order; /* for the current epoch; shard_walk_done() frees it */
 	size_t at, length;
 	size_t share; /* of all consumers together */
 };

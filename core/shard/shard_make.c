@@ -27,7 +27,7 @@ struct shard_making {
 	_Atomic size_t done, kept;
 	_Atomic uint64_t kept_samples;
 	struct read_ahead *ahead;
-	atomic_uint next_lane; /* that no thread has */
+	atomic_uint next_lane; /* the first lane without a thread */
 	pthread_t thread;      /* make_all() */
 	int ended;             /* an eventfd */
 	pthread_mutex_t lock;
@@ -35,7 +35,7 @@ struct shard_making {
 	struct error first; /* why */
 };
 
-/* The clock of file times, which is some milliseconds behind. */
+/* The clock of file times, which lags some milliseconds behind. */
 static int64_t now_ns(void)
 {
 	struct timespec ts;
@@ -47,7 +47,7 @@ static int64_t now_ns(void)
 /* ---- one shard --------------------------------------------------------- */
 
 /* Whether a file's contents may have changed since that time.  Programs can set
- * the time of its contents, but not its ctime. */
+ * a file's mtime, but not its ctime. */
 static bool changed_since(const struct sample_source *source,
 			  const struct sample_file *file, int64_t begun_ns)
 {
@@ -96,7 +96,7 @@ static bool keep(struct shard_making *making, size_t shard,
 
 	if (!calls->has || !calls->has(making->target, want, &entry, &begun_ns))
 		return false;
-	/* A shard made without SHA-256 has none. */
+	/* A shard made without SHA-256 lacks it. */
 	if (making->settings.sha256 != (entry.sha256.hex[0] != '\0') ||
 	    sources_changed(making, shard, begun_ns))
 		return false;
@@ -198,7 +198,7 @@ static void make_shards(struct shard_making *making)
 	read_ahead_free(making->ahead);
 }
 
-/* Waits for other processes here, so that the caller stays free to stop us. */
+/* Waits here for other processes, so that the caller stays free to stop us. */
 static void *make_all(void *arg)
 {
 	struct shard_making *making = arg;
@@ -221,7 +221,7 @@ static void *make_all(void *arg)
 		}
 	}
 	if (write(making->ended, &one, sizeof(one)) < 0)
-		abort(); /* an eventfd takes a 1 */
+		abort(); /* an eventfd always accepts a 1 */
 	return NULL;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shards as objects in a store.  Each is made in a file without a name first,
- * because an upload that breaks resumes in the middle, and needs the bytes for
- * that.  There is no journal: equal samples give equal shards, and one that the
- * store already has is not sent again.
+ * Shards as objects in a store.  Each is first made in an unnamed file, because
+ * an upload that breaks resumes in the middle and needs the bytes again.  There
+ * is no journal: equal samples give equal shards, and a shard that the store
+ * already has is not sent again.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static int objects_prepare(struct shard_target *target, const char *prefix,
 	objects->prefix = prefix;
 	ret = object_stat(objects->store, url, mem, &index, err);
 	if (ret == 0 && index.exists) {
-		/* No index may speak of shards that are about to change. */
+		/* No index may describe shards that are about to change. */
 		if (objects->how.force)
 			ret = object_remove(objects->store, url, err);
 		else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decides which samples go into which shard: a run of neighbours into each. */
+/* Decides which samples go into which shard: each gets a run of neighbours. */
 #ifndef JOBRUN_SHARD_PLAN_H
 #define JOBRUN_SHARD_PLAN_H
 
@@ -10,20 +10,23 @@
 #include "core/base/error.h"
 #include "core/shard/samples.h"
 
-/* The numbers have six digits. */
+/* Shard numbers have six digits. */
 #define SHARD_COUNT_MAX 1000000
 
-/* 0 for none.  A shard ends where the first is reached; a sample is never
- * divided, so one that is larger than `bytes` has a shard of its own. */
+/* 0: no limit.  A shard ends at the first limit reached; samples are never
+ * divided, so a sample larger than `bytes` has a shard of its own. */
 struct shard_limits {
 	uint64_t samples; /* in one shard */
 	uint64_t bytes;   /* of its tar file; needs the sizes of all files */
-	uint64_t shards;  /* in all, with equal numbers of samples, one more or
-			   * less; excludes the others */
+	/* the number of shards, with equal numbers of samples, give or take
+	 * one; excludes the other limits */
+	uint64_t shards;
 };
 
 struct shard_plan {
-	size_t *first; /* `count` + 1: where each begins, and where all end */
+	/* `count` + 1 indexes: where each shard begins, and where the last
+	 * ends */
+	size_t *first;
 	size_t count;
 };
 
@@ -32,8 +35,8 @@ int shard_plan_make(const struct samples *all,
 		    struct error *err);
 void shard_plan_done(struct shard_plan *plan);
 
-/* A digest of the i-th shard's contents, as far as they are known before it is
- * written: names, classes, sizes if the caller asked for them. */
+/* A digest of what is known of the i-th shard before it is written: names,
+ * classes, sizes if the caller asked for them. */
 int shard_plan_digest(const struct samples *all, const struct shard_plan *plan,
 		      size_t i, struct digest *out, struct error *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where shards go: a directory (shard_folder.c), or objects in a store
- * (shard_objects.c).  A shard gets its name when it is whole; the index comes
- * last.  The next process uses or replaces what a killed one left.
+ * (shard_objects.c).  A shard gets its name when it is complete; the index
+ * comes last.  The next process uses or replaces what a killed one left.
  */
 #ifndef JOBRUN_SHARD_TARGET_H
 #define JOBRUN_SHARD_TARGET_H
@@ -19,45 +19,46 @@ struct shard_target {
 	const struct shard_target_calls *calls;
 };
 
-/* A shard before it is written. */
+/* A shard that is to be written. */
 struct shard_want {
 	const char *name;
 	struct digest plan; /* shard_plan_digest(), and the settings */
 };
 
-/* One thread makes one shard; several threads make shards side by side. */
+/* One thread makes one shard; several threads make shards in parallel. */
 struct shard_target_calls {
-	/* Refuses a target that others wrote to. */
+	/* Refuses a target written by others. */
 	int (*prepare)(struct shard_target *target, const char *prefix,
 		       struct error *err);
 	/*
-	 * Whether the whole shard is there already, from an earlier process:
-	 * then `out` is filled, and `begun_ns` is when that process began it
-	 * (since 1970).  NULL: the target cannot know.
+	 * Whether an earlier process has completed the shard: then fills `out`,
+	 * and sets `begun_ns` to when that process began it (since 1970).
+	 * NULL: the target cannot tell.
 	 */
 	bool (*has)(struct shard_target *target, const struct shard_want *want,
 		    struct shard_entry *out, int64_t *begun_ns);
-	/* Returns an empty regular file to write it to. */
+	/* Returns an empty regular file for the shard. */
 	int (*begin)(struct shard_target *target, const struct shard_want *want,
 		     struct error *err);
-	/* The shard is whole, and gets its name.  The descriptor stays the
-	 * caller's; a file closed without this is gone. */
+	/* Gives the complete shard its name.  The caller still owns the
+	 * descriptor; a file that is closed without a commit is gone. */
 	int (*commit)(struct shard_target *target,
 		      const struct shard_want *want, int fd,
 		      const struct shard_entry *entry, int64_t begun_ns,
 		      struct error *err);
-	/* All are there: writes the index, removes what is left over. */
+	/* To be called when all shards are written: writes the index, removes
+	 * leftovers. */
 	int (*finish)(struct shard_target *target,
 		      const struct shard_index *index, struct error *err);
 	void (*free)(struct shard_target *target);
 };
 
 struct shard_target_how {
-	bool force; /* shards that are there are replaced */
-	bool sync;  /* of a directory: to the disk before it gets its name */
+	bool force; /* replace existing shards */
+	bool sync;  /* sync a file to the disk before it gets its name */
 };
 
-/* Return new.  A directory is made; ERROR_TRY_AGAIN: another process writes
+/* Return new.  The directory is made; ERROR_TRY_AGAIN: another process writes
  * shards to it. */
 struct shard_target *shard_folder_open(const char *folder,
 				       const struct shard_target_how *how,

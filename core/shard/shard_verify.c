@@ -17,7 +17,7 @@
 struct verifying {
 	struct shard_verifying *how;
 	_Atomic size_t next;
-	pthread_mutex_t lock; /* of the calls of `each`, and the count */
+	pthread_mutex_t lock; /* guards the calls of `each`, and the count */
 	long wrong;
 };
 
@@ -101,7 +101,7 @@ static int verify_bytes(struct shard_verifying *how,
 
 struct counting {
 	uint64_t samples, files;
-	char *key; /* of the last one */
+	char *key; /* of the last sample */
 	char **parts;
 	size_t part_count; /* of that */
 };
@@ -114,7 +114,7 @@ static void forget_sample(struct counting *counting)
 	counting->key = NULL;
 }
 
-/* Readers refuse a part that they have already, in any case of letters. */
+/* Readers refuse a part that occurs twice, ignoring case. */
 static int add_part(struct counting *counting, const char *name, size_t key_len,
 		    struct error *err)
 {
@@ -143,7 +143,7 @@ static int count(void *arg, const struct tar_member *member, struct error *err)
 		return error_set(err, ERROR_FAILED,
 				 "'%s' is no file of a sample", member->name);
 	counting->files++;
-	/* Readers see a new one wherever the key changes. */
+	/* To readers a new sample begins wherever the key changes. */
 	if (!counting->key || strncmp(counting->key, member->name, len) != 0 ||
 	    counting->key[len]) {
 		counting->samples++;

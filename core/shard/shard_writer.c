@@ -24,13 +24,14 @@ struct shard_writer {
 	struct read_ahead_lane *ahead; /* or NULL */
 	char *block;
 	size_t used;
-	/* The shard under way. */
+	/* The current shard: */
 	int fd;
 	const char *name;
 	uint64_t bytes, files;
 	uint32_t crc32c;
 	struct digester *digester; /* or NULL */
-	/* The archive that was read last: the next is mostly in it, too. */
+	/* The archive that was read last, as the next file is mostly in it,
+	 * too. */
 	uint32_t archive_source;
 	int archive;
 };
@@ -82,7 +83,7 @@ static int flush(struct shard_writer *writer, struct error *err)
 	return 0;
 }
 
-/* Room for `len` more bytes in the block, which holds any header. */
+/* Ensures room for `len` more bytes in the block, which can hold any header. */
 static int make_room(struct shard_writer *writer, size_t len, struct error *err)
 {
 	return BLOCK_SIZE - writer->used < len ? flush(writer, err) : 0;
@@ -138,9 +139,9 @@ static int refuse_changed(const struct shard_writer *writer,
 }
 
 /*
- * The contents, `size_bytes` long, from where the descriptor is.  Asks for one
+ * Copies `size_bytes` of contents from the descriptor's offset.  Asks for one
  * byte more, so that a file that has grown is noticed without another call: a
- * short read has come to the end.
+ * short read has reached the end.
  */
 static int copy_file(struct shard_writer *writer, int fd,
 		     const struct sample_file *file, uint64_t size_bytes,
@@ -175,7 +176,7 @@ static int add_from_folder(struct shard_writer *writer,
 {
 	const struct sample_source *source =
 		&writer->all->sources[file->source];
-	/* A file that became a pipe since it was listed must not block. */
+	/* Must not block if the file became a pipe since it was listed. */
 	int fd = openat(source->folder, file->name,
 			O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	uint64_t size_bytes = file->size_bytes;
@@ -184,7 +185,7 @@ static int add_from_folder(struct shard_writer *writer,
 
 	if (fd < 0)
 		return fail(writer, file, "open", err);
-	/* copy_file() finds out if it is not what it was. */
+	/* copy_file() notices if the size has changed. */
 	if (size_bytes == SIZE_UNKNOWN) {
 		if (fstat(fd, &st) < 0) {
 			fail(writer, file, "read", err);
@@ -257,7 +258,7 @@ static int add_class(struct shard_writer *writer,
 	if (put_header(writer, file, file->size_bytes, err) < 0 ||
 	    make_room(writer, TAR_BLOCK, err) < 0)
 		return -1;
-	/* With a NUL, which the padding begins with. */
+	/* Writes a NUL too, where the padding begins. */
 	sprintf(writer->block + writer->used, "%llu",
 		(unsigned long long)file->offset);
 	writer->used += (size_t)file->size_bytes;

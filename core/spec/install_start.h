@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The static program that starts an installed jobrun, carried within this one
+/* The static program that starts an installed jobrun, embedded in this one
  * (cmd/jobrun-start/start.c). */
 #ifndef JOBRUN_INSTALL_START_H
 #define JOBRUN_INSTALL_START_H

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What happens after an attempt at a run has ended badly: jobrun.restart.
- * The first rule that holds for its end decides; where none does it is
- * restarted.  In any case only while the counts allow it: one for failures,
- * another for hosts that were lost.
+ * What happens after an attempt at a run has failed: jobrun.restart.  The first
+ * rule that matches decides; without a match the run is restarted.  Either way
+ * only within the limits: one for failures, another for lost hosts.
  */
 #ifndef JOBRUN_RESTART_H
 #define JOBRUN_RESTART_H
@@ -14,7 +13,7 @@
 #include "core/job/job.h"
 #include "core/spec/attempt_outcome.h"
 
-/* How often the run was restarted already. */
+/* How often the run has been restarted. */
 struct restart_counts {
 	int failures;
 	int preemptions;
@@ -23,9 +22,9 @@ struct restart_counts {
 struct restart_decision {
 	bool again;
 	int64_t delay_ms;             /* before the next attempt */
-	struct restart_counts counts; /* as they are then */
-	/* Why not, where a restart was to be expected: "it was restarted 3
-	 * times already (jobrun.restart.maxRestarts)"; else "". */
+	struct restart_counts counts; /* the counts after this decision */
+	/* Why the run is not restarted, if one would expect it to be: "it was
+	 * restarted 3 times already (jobrun.restart.maxRestarts)"; else "". */
 	char why_not[96];
 };
 

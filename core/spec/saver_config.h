@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the saver of a run's checkpoints is told by the process that starts
- * it, and what it answers: one line of JSON each, through pipes.
+ * The messages between the saver of a run's checkpoints and the process that
+ * starts it: one line of JSON each, through pipes.
  *
  *	to it	the configuration; {"end": …} once the trainer has ended
  *	from it	{"checkpoint": PATH or null} or {"error": TEXT}, once
  *
- * When its input ends without an "end" it ends at once.
+ * If its input ends without an "end", the saver exits at once.
  */
 #ifndef JOBRUN_SAVER_CONFIG_H
 #define JOBRUN_SAVER_CONFIG_H
@@ -19,39 +19,42 @@
 
 struct saver_config {
 	int attempt;
-	const char *directory; /* that the trainer writes to, absolute */
-	const char *to;        /* where they are kept; NULL: nowhere else */
+	const char *directory; /* the trainer's directory, absolute */
+	/* where checkpoints are stored; NULL: nowhere else */
+	const char *to;
 	long keep;
 	const char *metric; /* or NULL */
 	bool maximize;
 	int resume; /* enum checkpoint_resume */
 	long quiet_s;
-	/* Where one that is fetched is put: removed before. */
+	/* Where a downloaded checkpoint goes; removed before. */
 	const char *fetched;
-	/* The trainer is one of several on other machines, which must all go
-	 * on from the same: only what is kept there counts. */
+	/* Trainers on other machines must all resume from the same checkpoint,
+	 * so only those in the store count. */
 	bool is_shared;
-	/* Another saver copies them; this one only fetches, and ends. */
+	/* Another saver copies checkpoints; this one downloads one and
+	 * exits. */
 	bool fetch_only;
-	/* The trainer runs already, and the saver before this was killed. */
+	/* The trainer runs already, and the previous saver was killed. */
 	bool is_resumed;
-	/* A file that events are added to, see upload_event.h; NULL: they go
-	 * to standard error. */
+	/* The file to which events are appended, see upload_event.h; NULL:
+	 * standard error. */
 	const char *events;
 	/* The folder of the run whose first task logs the metric, or NULL. */
 	const char *run_folder;
-	/* Or what is heard of it, see saver_heard.h; or NULL. */
+	/* Or the file with values from its output, see saver_heard.h; or
+	 * NULL. */
 	const char *heard;
 };
 
-/* How the trainer has ended. */
+/* How the trainer ended. */
 struct saver_end {
-	int64_t ended_ms; /* of the monotonic clock */
-	bool well;        /* its files are as it meant them */
-	long patience_s;  /* with a store that fails */
+	int64_t ended_ms; /* monotonic */
+	bool well;        /* its files are as intended */
+	long patience_s;  /* how long to retry a failing store */
 };
 
-/* Return new: a line with its end. */
+/* Return new: a line with its newline. */
 char *saver_config_write(const struct saver_config *config);
 char *saver_end_write(const struct saver_end *end);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run as its supervisor is told to do it: JSON in the run's folder, written
- * by who starts it.  Secrets are named in it, their values are not.
+ * The instructions for a run's supervisor: JSON in the run's folder, written by
+ * whoever starts the run.  It contains the names of secrets, not their values.
  */
 #ifndef JOBRUN_SPEC_H
 #define JOBRUN_SPEC_H
@@ -18,18 +18,18 @@
 
 /* Where the raw logs are copied to. */
 struct run_logs {
-	const char *to; /* the job's own folder; NULL: nowhere */
+	const char *to; /* the job's own folder; NULL: not copied */
 	long every_s;
 };
 
-/* What runs on each host before the program, whenever that is started there,
- * with the variables of the first task there. */
+/* A command that runs on each host before each start of the program, with the
+ * variables of the host's first task. */
 struct run_before {
-	const char *what; /* "the XRT server"; NULL: nothing does */
+	const char *what; /* "the XRT server"; NULL: no command */
 	struct strings command;
 };
 
-/* What its tasks run in. */
+/* The container of its tasks. */
 struct run_container {
 	const char *runtime; /* NULL: nothing */
 	struct pairs images; /* by type of task */
@@ -38,62 +38,66 @@ struct run_container {
 	struct strings options;
 };
 
-/* The machines that the tasks run on, if not on this one. */
+/* The machines that run the tasks, if not this one. */
 struct run_hosts {
 	struct strings names; /* [USER@]HOST[:PORT]; none: this machine */
-	struct strings shown; /* what they are called; none: as in `names` */
-	const char *nonce;    /* tells this run from others of its name */
-	const char *source;   /* what is shipped, absolute, or NULL */
+	struct strings shown; /* what they are called; empty: as in `names` */
+	const char *nonce;    /* distinguishes runs of the same name */
+	const char *source;   /* the folder to ship, absolute, or NULL */
 	const char *rule;     /* a command that lets them reach each other */
-	/* The command of jobrun that connects to one, given host and port, in
-	 * ssh's stead; or NULL. */
+	/* The jobrun command that connects to a host, given host and port,
+	 * instead of ssh; or NULL. */
 	const char *proxy;
-	const char *directory; /* what is kept there is below it; NULL: home */
-	const char *origin;    /* of the job; NULL: not known */
-	const char *digest;    /* of the job */
-	bool take_over; /* runs there of another origin's job of that name */
-	long lease_s;   /* how long tasks go on without being asked for */
-	/* How long they may take to let us in, as new machines do; 0: they are
-	 * no new machines. */
+	/* the folder for all that is stored there; NULL: home */
+	const char *directory;
+	const char *origin; /* of the job; NULL: unknown */
+	const char *digest; /* of the job */
+	/* also take over a run of that name from another origin */
+	bool take_over;
+	long lease_s; /* how long tasks go on without contact */
+	/* How long new machines may take until they let us in; 0: they are not
+	 * new. */
 	long reach_s;
-	/* The number of this backend, from 0, where several run there at a
-	 * time; and how often it has started tasks: core/supervise/hosts.h. */
+	/* This backend's number, from 0, if several run there at once; and how
+	 * many rounds of tasks it has started: core/supervise/hosts.h. */
 	long slot;
 	long rounds;
 };
 
-/* Which runs of this machine it waits for; see core/process/run_queue.h. */
+/* Which runs of this machine the run waits for; see
+ * core/process/run_queue.h. */
 struct run_place {
-	long limit; /* so many at once; 0: it waits for none */
+	long limit; /* how many may run at once; 0: does not wait */
 	long priority;
 };
 
-/* The GPUs of this machine that it takes; see core/device/device_queue.h. */
+/* The GPUs of this machine that the run takes; see
+ * core/device/device_queue.h. */
 struct run_devices {
-	const char *folder; /* of the leases; NULL: it takes none */
+	const char *folder; /* of the leases; NULL: takes no devices */
 	const char *vendor;
-	bool share; /* also those where others compute */
-	/* So many for the master's machine and for each worker's. */
+	bool share; /* also take those on which others compute */
+	/* The numbers for the master's machine and for each worker's. */
 	long first, each;
-	/* The names of the leases that it may take, and what the vendor's
-	 * variable calls these devices. */
+	/* The names of the leases that it may take, and the names of these
+	 * devices in the vendor's variable. */
 	struct strings names, ids;
-	/* The ids that it holds, machine after machine; none: not yet. */
+	/* The ids that it holds, machine by machine; empty: none yet. */
 	struct strings held;
 };
 
 struct run_spec {
 	const char *job_id;
 	int attempt;
-	/* Absolute: where the logs go; where the run has what all its attempts
-	 * share, its lock and its packages; and what is the program's own. */
+	/* Absolute: the folder of the logs; the folder that all attempts share,
+	 * with the lock and the packages; and the program's own folder. */
 	const char *folder;
 	const char *home;
 	const char *output; /* JOBRUN_RUN_DIR */
 	struct topology topology;
-	struct strings command;  /* program and all its arguments */
+	struct strings command;  /* the program and all its arguments */
 	struct strings setup;    /* empty: none */
-	const char *directory;   /* where both start, absolute */
+	const char *directory;   /* the working directory of both, absolute */
 	struct strings packages; /* archives to unpack, absolute */
 	struct pairs env;
 	struct pairs metrics; /* patterns for core/log/metric.h */
@@ -105,12 +109,12 @@ struct run_spec {
 	struct run_checkpoints checkpoints;
 	struct run_logs logs;
 	struct run_data data;
-	/* If it has parameters the program is started for each trial, with
-	 * these after the first `args_end` of `command`. */
+	/* If it has parameters, the program is started for each trial, with the
+	 * parameters inserted after the first `args_end` of `command`. */
 	struct hyperparameter_spec tuning;
 	size_t args_end;
-	bool prepared; /* packages and `setup` are there: not stored */
-	/* How often a trial was restarted; of a run its record says that. */
+	bool prepared; /* packages and `setup` are done: not stored */
+	/* How often a trial was restarted; for a run its record has this. */
 	int restarts;
 	int preemptions;
 	const char *docker_image; /* or NULL */
@@ -121,58 +125,59 @@ struct run_spec {
 	struct run_devices devices;
 	struct run_hosts hosts;
 	struct run_before before; /* on these */
-	/* The machines that were made for it (core/supervise/allocation.h), as JSON;
-	 * NULL: none were. */
+	/* The machines that were made for the run
+	 * (core/supervise/allocation.h), as JSON; NULL: none. */
 	const char *allocation;
 	/* Where to keep how it ended (core/supervise/ended.h), or NULL. */
 	const char *ended;
 };
 
-/* AI Platform's replicas listened on 2222; here they count up from it. */
+/* AI Platform's replicas listened on 2222; here ports count up from it. */
 #define SPEC_FIRST_PORT 2222
 
-/* All but attempt, folders and the ports, from a checked job.  `missing` is
- * set to what the file does not say and a run needs, else to NULL. */
+/* Sets everything except attempt, folders and ports, from a checked job.  Sets
+ * `missing` to a setting that a run needs and the file lacks, else to NULL. */
 int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 		  struct arena *mem, struct run_spec *out, const char **missing,
 		  struct error *err);
 
-/* The machines of a job's run: strings live as long as `names`, which may be
- * empty where the allocation will have them.  Fails if one is none. */
+/* Sets the machines of a job's run; strings live as long as `names`, which may
+ * be empty if the allocation will supply them.  Fails if a name is invalid. */
 int spec_set_hosts(struct run_spec *spec, const struct job *job,
 		   const struct strings *names, struct arena *mem,
 		   struct error *err);
-/* Its tasks run on hosts, which may have to be made yet. */
+/* Whether its tasks run on hosts, existing or still to be made. */
 bool spec_is_elsewhere(const struct run_spec *spec);
-/* Another host becomes the first one, those before it the last. */
+/* Rotates the hosts, so that number `first` becomes the first one. */
 int spec_rotate_hosts(struct run_spec *spec, size_t first, struct arena *mem,
 		      struct error *err);
-/* From the outputs of what was made for it (core/supervise/allocation.h); what they
- * do not name stays. */
+/* Updates the specification from the outputs of its machines
+ * (core/supervise/allocation.h); values that they lack stay. */
 int spec_set_outputs(struct run_spec *spec, const json_t *outputs,
 		     struct arena *mem, struct error *err);
 
-/* The folders of the first attempt at a run.  What it has no copy of lives in
- * `mem`. */
+/* Sets the folders of the first attempt at a run.  Values that are not copies
+ * live in `mem`. */
 void spec_set_folder(struct run_spec *spec, const char *folder,
 		     struct arena *mem);
 
-/* For plans: the variables of the job, and where the secret ones come from.
+/* For plans: the variables of the job, and the sources of the secret ones.
  * Both return new. */
 json_t *spec_env_json(const struct run_spec *spec);
 json_t *spec_secrets_json(const struct run_spec *spec);
 
 json_t *spec_json(const struct run_spec *spec); /* returns new */
-/* Lives in `mem`.  The error names the member that is missing or wrong. */
+/* The result lives in `mem`.  The error names the member that is missing or
+ * wrong. */
 int spec_from_json(const json_t *value, struct arena *mem, struct run_spec *out,
 		   struct error *err);
 int spec_write(const struct run_spec *spec, struct error *err);
-/* From the folder of a run. */
+/* Reads it from the folder of a run. */
 int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	      struct error *err);
 
 /*
- * The variables that a task gets besides those that it inherits: the
+ * Adds the variables that a task gets besides the inherited ones: the
  * contracts, JOBRUN_RUN_DIR, JOBRUN_CHECKPOINT_DIR, JOBRUN_DATA_..., PYTHONPATH
  * with the packages, PYTHONUNBUFFERED, the job's `env` (which wins) and, with
  * `secrets`, their values.
@@ -180,30 +185,30 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 int spec_environment(const struct run_spec *spec, size_t ordinal, bool secrets,
 		     struct environment *out, struct error *err);
 
-/* The same for one that runs elsewhere, where the folder of the run's own
- * files is `output` and that with the unpacked packages is `packages`.  With
- * SPEC_NO_TASK for the ordinal, of no task but of `setup`. */
+/* The same for a task elsewhere, where `output` is the folder of the run's own
+ * files and `packages` that of the unpacked packages.  With the ordinal
+ * SPEC_NO_TASK: for `setup` rather than a task. */
 #define SPEC_NO_TASK SIZE_MAX
 struct spec_folders {
-	const char *output; /* the metric file of a trial is in it */
+	const char *output; /* a trial's metric file is in it */
 	const char *packages;
 };
 int spec_environment_at(const struct run_spec *spec, size_t ordinal,
 			const struct spec_folders *folders, bool secrets,
 			struct environment *out, struct error *err);
 
-/* How many devices all its tasks have together, of a run without trials or of
- * one trial. */
+/* The number of devices that all its tasks need together, for a run without
+ * trials or for one trial. */
 size_t spec_devices_needed(const struct run_spec *spec);
-/* The variables that show a task those of its machine. */
+/* Sets the variables that show a task the devices of its machine. */
 void spec_devices_environment(const struct run_spec *spec, size_t ordinal,
 			      struct environment *out);
 
-/* Why a run that took longer than it may was cancelled. */
+/* Formats the reason for cancelling a run that exceeded its time limit. */
 void spec_limit_text(const struct run_spec *spec, char *out, size_t size);
 
-/* The host of a task as the user calls it: the i-th machine is the i-th host,
- * and again from the first.  SIZE_MAX: on this machine. */
+/* The user's name for the host of a task: hosts are assigned to machines in
+ * turn, starting again after the last.  SIZE_MAX: on this machine. */
 const char *spec_host_name(const struct run_spec *spec, size_t ordinal);
 
 #endif

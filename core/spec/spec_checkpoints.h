@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run's specification says of its checkpoints. */
+/* The part of a run's specification about its checkpoints. */
 #ifndef JOBRUN_SPEC_CHECKPOINTS_H
 #define JOBRUN_SPEC_CHECKPOINTS_H
 
@@ -10,7 +10,7 @@ struct run_spec;
 
 struct run_checkpoints {
 	bool is_used;
-	const char *directory; /* as the job has it; NULL: of the run's own */
+	const char *directory; /* as in the job; NULL: a folder of the run */
 	const char *to;        /* absolute, the job's own folder; or NULL */
 	long keep;
 	const char *metric; /* or NULL */
@@ -19,23 +19,24 @@ struct run_checkpoints {
 	long quiet_s;
 };
 
-/* A job's folder in a place that its file names: a URL, or an absolute path.
- * NULL for none. */
+/* The job's own folder in a place named in its file: a URL, or an absolute
+ * path.  NULL for none. */
 const char *spec_job_folder(const struct job *job, const char *to,
 			    struct arena *mem);
 
 void spec_checkpoints_from_job(const struct job *job, struct arena *mem,
 			       struct run_checkpoints *out);
 
-/* Where the program of a run on this machine writes them.  Returns new. */
+/* Where the program of a run on this machine writes checkpoints.  Returns
+ * new. */
 char *spec_checkpoints_folder(const struct run_spec *spec);
 
-/* What the saver of a run on this machine is told.  Lives in `mem`. */
+/* The configuration for the saver of a run on this machine.  Lives in `mem`. */
 void spec_checkpoints_config(const struct run_spec *spec, struct arena *mem,
 			     struct saver_config *out);
 
-/* The options of 'jobrun launch' by which checkpoints are kept where the
- * program runs elsewhere, and writes them to `directory`.  Lives in `mem`. */
+/* The options with which 'jobrun launch' saves the checkpoints of a program
+ * elsewhere that writes them to `directory`.  Live in `mem`. */
 void spec_checkpoints_options(const struct run_spec *spec,
 			      const char *directory, struct arena *mem,
 			      struct strings *out);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a run's specification says of its training data, and what its tasks are
- * told of it.  For the set "train" a task finds
+ * The training data in a run's specification, and what its tasks are told about
+ * it.  For the set "train" a task gets
  *
  *	JOBRUN_DATA_TRAIN	  the URLs of its share, with "::" between them,
  *				  as the WebDataset library takes them
  *	JOBRUN_DATA_TRAIN_PIPES	  the same, each behind "pipe:PROGRAM cat"
  *	JOBRUN_DATA_TRAIN_STREAM  "PROGRAM cat --data train": a command that
- *				  gives all of it as one stream, one tar file
+ *				  writes all of it as one stream, one tar file
  *	JOBRUN_DATA_TRAIN_SET	  what that reads: the set and the share, JSON
  *	JOBRUN_DATA_TRAIN_SAMPLES how many samples everyone has in each epoch,
  *				  if the index is a file here
  *
- * The first two are those of the first epoch, and are left out if they are
- * longer than SPEC_DATA_LIST_MAX.  JOBRUN_EPOCH, which the program may set, is
- * the epoch that the command reads.
+ * The first two are for the first epoch, and are left out if they are longer
+ * than SPEC_DATA_LIST_MAX.  JOBRUN_EPOCH, which the program may set, is the
+ * epoch that the command reads.
  */
 #ifndef JOBRUN_SPEC_DATA_H
 #define JOBRUN_SPEC_DATA_H
@@ -25,7 +25,7 @@
 #include "core/base/environment.h"
 #include "core/topology/topology.h"
 
-/* Linux has 128 KiB for a variable. */
+/* Linux allows 128 KiB for a variable. */
 #define SPEC_DATA_LIST_MAX (96u << 10)
 
 struct run_data {
@@ -36,22 +36,22 @@ struct run_data {
 void spec_data_from_job(const struct job *job, struct arena *mem,
 			struct run_data *out);
 
-/* Returns new, and NULL if there are none. */
+/* Returns new, or NULL if there are no sets. */
 json_t *spec_data_json(const struct run_data *from);
 
-/* What spec_data_json() made, from where anybody may have changed it.  Lives
- * in `mem`. */
+/* Parses the result of spec_data_json(), which anybody may have changed since.
+ * The result lives in `mem`. */
 int spec_data_parse(const char *text, struct arena *mem, struct run_data *out,
 		    struct error *err);
 
-/* `program` is what jobrun is called there; where a shell could not read that
- * as it is, it must be in the PATH. */
+/* `program` is jobrun's path there; if a shell could not read that unquoted,
+ * jobrun must be in the PATH. */
 int spec_data_environment(const struct run_data *data, const char *program,
 			  const struct topology *all, size_t ordinal,
 			  struct environment *env, struct error *err);
 
 /* For people, in a plan: how many shards and samples each process reads, and
- * what comes twice or never.  Returns new. */
+ * how many are read twice or never.  Returns new. */
 char *spec_data_text(const struct data_set *set, const struct topology *all);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How spec.json has a run's specification, by tables: message_json() with
+ * The tables of a run's specification in spec.json: message_json() with
  * MESSAGE_PLAIN writes it, message_read() reads it.  A new member is one row.
  */
 #ifndef JOBRUN_SPEC_TABLES_H
@@ -10,7 +10,7 @@
 
 extern const struct message spec_message; /* of struct run_spec */
 
-/* Parts of it. */
+/* The parts: */
 extern const struct message spec_set_message; /* of struct data_set */
 /* A struct run_data is an object with one member, "data". */
 extern const struct message spec_data_message;

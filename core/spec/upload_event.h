@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the saver of a run's checkpoints has to tell people: lines of JSON in
- * a file of the run's folder, only ever added to, so that any number of
- * commands can read along.
+ * Events that the saver of a run's checkpoints reports to people: lines of JSON
+ * in a file of the run's folder, which is only appended to, so that any number
+ * of commands can follow it.
  */
 #ifndef JOBRUN_UPLOAD_EVENT_H
 #define JOBRUN_UPLOAD_EVENT_H
@@ -17,9 +17,9 @@
 
 enum upload_event_kind {
 	UPLOAD_NOTE,    /* something was left out, and why */
-	UPLOAD_RESUMED, /* what the trainer was given to go on from */
-	UPLOAD_DONE,    /* one is where it should be */
-	UPLOAD_FAILING, /* one is not there yet: it will be tried again */
+	UPLOAD_RESUMED, /* the checkpoint that the trainer resumes from */
+	UPLOAD_DONE,    /* a checkpoint is in the store */
+	UPLOAD_FAILING, /* a checkpoint is not stored yet: it will be retried */
 };
 
 struct upload_event {
@@ -28,12 +28,13 @@ struct upload_event {
 	const char *text; /* one line, lower case */
 };
 
-/* Into the file, or to standard error if that is NULL.  Where it can't be
- * written it is lost: the trainer goes on. */
+/* Appends to the file, or to standard error if `path` is NULL.  If the file
+ * can't be written, the event is lost and the trainer goes on. */
 void upload_event_add(const char *path, enum upload_event_kind kind,
 		      const char *text);
 
-/* The events behind `*offset`, which moves on.  No file: no events. */
+/* The events after `*offset`, which is advanced.  A missing file has no
+ * events. */
 struct upload_events {
 	struct upload_event *items;
 	size_t count;

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a command is started in, a conda environment or a container, and what
- * is done before it. */
+/* Wraps a command in a conda environment or a container, and in the commands
+ * that run before it. */
 #ifndef JOBRUN_WRAP_H
 #define JOBRUN_WRAP_H
 
 #include "core/base/environment.h"
 #include "core/spec/spec.h"
 
-/* `conda run`, with conda found where its installers put it: shells that ssh
- * starts do not know it.  The command itself without one.  Lives in `mem`. */
+/* Wraps a command in `conda run`, looking for conda where its installers put
+ * it, as shells started by ssh do not know it.  Without an environment, the
+ * command itself.  Lives in `mem`. */
 struct strings wrap_conda(const struct run_spec *spec,
 			  const struct strings *command, struct arena *mem);
 
-/* Where a container is to be like the machine that it is on. */
+/* What a container shares with its machine. */
 struct wrap_container {
-	const char *name;      /* of the container */
-	const char *folder;    /* is there, too, by the same path */
-	const char *directory; /* where the program starts */
+	const char *name;      /* the container's name */
+	const char *folder;    /* mounted at the same path */
+	const char *directory; /* the program's working directory */
 };
 
-/* `docker run`, and in `after` what takes away the container if that was
- * killed.  Variables are named, not given: their values are docker's own
- * environment.  The command itself, and nothing, without one. */
+/* Wraps a command in `docker run`; sets `after` to the command that removes the
+ * container if docker was killed.  Variables are passed by name: docker's own
+ * environment has the values.  Without an image, the command itself and an
+ * empty `after`. */
 struct strings wrap_docker(const struct run_spec *spec,
 			   const struct strings *command,
 			   const struct environment *env,
@@ -29,26 +31,27 @@ struct strings wrap_docker(const struct run_spec *spec,
 			   struct arena *mem, struct strings *after);
 
 /*
- * `jobrun contain`, by the program that starts it, with the folders of the run
- * and those that the file names; in `after` what takes away the container.  The
- * command itself, and nothing, without one.  `after` may be NULL.
+ * Wraps a command in `jobrun contain`, by the program that starts it, with the
+ * folders of the run and those named in the file; sets `after` to the command
+ * that removes the container.  Without a container, the command itself and an
+ * empty `after`.  `after` may be NULL.
  */
 struct strings wrap_contain(const struct run_spec *spec, size_t ordinal,
 			    const struct strings *command,
 			    const struct environment *env,
 			    const struct wrap_container *container,
 			    struct arena *mem, struct strings *after);
-/* The name of a task's container here; in `mem`. */
+/* The name of a task's container on this machine; in `mem`. */
 const char *wrap_container_name(const struct run_spec *spec, size_t ordinal,
 				struct arena *mem);
-/* Takes away those of all tasks here. */
+/* Removes the containers of all tasks on this machine. */
 void wrap_remove_containers(const struct run_spec *spec);
 
-/* What the specification has done before its tasks, outside of any container,
- * and then the command.  If that fails, the command is not started, its status
- * is that of the task, and the last line on standard error says what failed,
- * and its last words.  The command itself if nothing is to be done.  Lives in
- * `mem`. */
+/* Runs the specification's preparatory command, outside of any container, and
+ * then the command.  If the first fails, the second is not started, the task
+ * has the status of the first, and the last line on standard error says what
+ * failed, with its last words.  Without a preparatory command, the command
+ * itself.  Lives in `mem`. */
 struct strings wrap_before(const struct run_spec *spec, size_t ordinal,
 			   const struct strings *command, struct arena *mem);
 

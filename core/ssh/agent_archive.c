@@ -35,7 +35,7 @@ static uint64_t get_int(const unsigned char *from, size_t size)
 	return value;
 }
 
-/* Names come from others: nothing for somebody's terminal. */
+/* Names come from others, so they are made safe for a terminal. */
 __attribute__((format(printf, 2, 3))) static int fail(struct error *err,
 						      const char *format, ...)
 {
@@ -79,7 +79,7 @@ struct unpacking {
 	char target[PATH_MAX];
 	size_t target_len;
 	enum archive_kind kind;
-	uint64_t left; /* of the entry's contents */
+	uint64_t left; /* bytes left of the entry's contents */
 	int file;      /* -1: between entries */
 	bool in_entry;
 	bool done;
@@ -109,8 +109,8 @@ bool unpacking_is_done(const struct unpacking *u)
 	return u->done;
 }
 
-/* Opens the folder that the entry goes into, made if needed, and cuts its
- * last part off `path`. */
+/* Opens the folder that the entry goes into, made if needed, and cuts the last
+ * part off `path`. */
 static int enter(struct unpacking *u, char **base, struct error *err)
 {
 	unsigned depth = 0;
@@ -236,7 +236,7 @@ static int add_contents(struct unpacking *u, const unsigned char *data,
 	return 0;
 }
 
-/* Length of the header as far as it is known. */
+/* The header's length as far as it is known. */
 static size_t header_want(const struct unpacking *u)
 {
 	if (!u->header_len)
@@ -360,7 +360,7 @@ static int pack_file(struct packing *p, int at, const char *name)
 			     strerror(errno));
 			goto out;
 		}
-		if (n == 0) { /* it became shorter */
+		if (n == 0) { /* the file became shorter */
 			memset(p->block, 0, want);
 			n = (ssize_t)want;
 		}

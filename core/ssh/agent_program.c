@@ -13,7 +13,7 @@
 
 #define PROGRAM_MAX (64 << 20)
 
-/* The Makefile builds the agent, and gives its place and digest here. */
+/* The Makefile builds the agent, and supplies its path and digest here. */
 __asm__(".section .rodata\n"
 	".balign 16\n"
 	"agent_file:\n"
@@ -34,7 +34,8 @@ void agent_program_own(struct agent_program *out)
 {
 	*out = (struct agent_program){
 		.data = agent_file,
-		/* Two symbols of the assembler, not one array's ends. */
+		/* These are two symbols of the assembler, not the ends of one
+		 * array. */
 		.size = (size_t)((uintptr_t)agent_file_end -
 				 (uintptr_t)agent_file),
 		.digest = AGENT_DIGEST,
@@ -61,7 +62,7 @@ int agent_program_find(const char *arch, struct agent_program *out,
 		agent_program_own(out);
 		return 0;
 	}
-	/* It becomes part of a path. */
+	/* The name becomes part of a path. */
 	if (strspn(arch, "abcdefghijklmnopqrstuvwxyz0123456789_") !=
 	    strlen(arch))
 		return error_set(err, ERROR_FAILED,

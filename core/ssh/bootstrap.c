@@ -9,13 +9,14 @@
 #include "core/base/text.h"
 #include "core/ssh/agent_program.h"
 
-#define NOISE_MAX (64 << 10) /* of start-up files, before the agent speaks */
+/* output of start-up files before the agent speaks */
+#define NOISE_MAX (64 << 10)
 
 /*
- * The first command on the host, run by the login shell, whichever that is:
- * hence no newline, no quote but those around it, no '!' and no backslash.  It
- * says whether the agent is there, else reads its name and size, and then so
- * many bytes and not one more: the rest is for the agent.
+ * The first command on the host, run by whatever login shell it has, hence no
+ * newline, no quote but those around it, no '!' and no backslash.  It reports
+ * whether the agent exists, else reads its name and size, and then exactly so
+ * many bytes: the rest is for the agent.
  */
 #define COMMAND                                                                \
 	"exec /bin/sh -c '"                                                    \
@@ -32,8 +33,8 @@
 	"echo \"" AGENT_MARK " have\"; exec \"$f\" connect%s'"
 
 #define AT_HOME "d=\"${XDG_CACHE_HOME:-$HOME/.cache}/jobrun\"; "
-/* A directory may be everybody's: what we run from there is in one of the
- * user's own, that others cannot write to. */
+/* The directory may be shared: programs that we run from there are in a folder
+ * of the user's that others cannot write to. */
 #define ELSEWHERE                                                              \
 	"d=\"%s/jobrun-$(id -u)\"; mkdir -p \"$d\" || exit 1; "                \
 	"[ -O \"$d\" ] && chmod 700 \"$d\" || { "                              \
@@ -54,7 +55,8 @@ char *bootstrap_command(const char *directory)
 	return out;
 }
 
-/* The agent for a machine that has none: its name and size, or itself. */
+/* Adds the agent for a machine that has none: its name and size, or the file
+ * itself. */
 static int put_program(const char *architecture, bool whole,
 		       struct wire_out *answer, struct error *err)
 {
@@ -74,7 +76,7 @@ static int put_program(const char *architecture, bool whole,
 	return 0;
 }
 
-/* Returns as bootstrap_take(). */
+/* Returns like bootstrap_take(). */
 static int take_line(struct bootstrap *bootstrap, const char *line,
 		     struct wire_out *answer, struct error *err)
 {
@@ -82,7 +84,7 @@ static int take_line(struct bootstrap *bootstrap, const char *line,
 	const char *word;
 
 	if (!mark)
-		return 0; /* of some start-up file */
+		return 0; /* output of some start-up file */
 	word = mark + strlen(AGENT_MARK " ");
 	if (!strcmp(word, "have"))
 		return 1;

@@ -20,17 +20,17 @@
 #include "core/process/process.h"
 
 #define CHUNK_SIZE (256 << 10)
-/* More than that of an OUTPUT is not read, but left in the pipe. */
+/* The bytes of an OUTPUT beyond this are not read, but left in the pipe. */
 #define REST_MIN (16 << 10)
-/* How often the agent is told what has come. */
+/* How often the agent is told how much has arrived. */
 #define TELL_EVERY (FRAME_WINDOW / 4)
-/* One host does not keep the others waiting. */
+/* Limits how long one host delays the others. */
 #define ROUNDS 8
 #define STDERR_MAX (16 << 10)
 #define READY_MS 60000
-#define SSH_FAILED 255     /* its own status; others are the command's */
-#define NOT_EXECUTABLE 126 /* a shell's status */
-#define KILLED 128         /* and the number of the signal */
+#define SSH_FAILED 255     /* ssh's own status; others are the command's */
+#define NOT_EXECUTABLE 126 /* a shell's status for this */
+#define KILLED 128         /* plus the number of the signal */
 
 struct connection {
 	struct connection_deps deps;
@@ -45,17 +45,18 @@ struct connection {
 	struct loop_event *in_event, *out_event, *err_event;
 	struct loop_event *ready_timer;
 	struct buf received;
-	struct frame_output rest; /* so much of it is still in the pipe */
-	bool is_long;             /* the last frame was: the next may be, too */
-	bool is_large;            /* the pipe */
-	uint64_t taken, told;     /* bytes, from the agent's first on */
-	struct buf words;         /* of its standard error */
+	struct frame_output rest; /* its rest is still in the pipe */
+	/* the last frame was long, and the next may be, too */
+	bool is_long;
+	bool is_large;        /* the pipe */
+	uint64_t taken, told; /* bytes, counted from the agent's first */
+	struct buf words;     /* of its standard error */
 	struct wire_out queue;
 	size_t sent;
 	bool ready;
 	bool gave_up;
-	bool freed; /* from within a hook */
-	int busy;   /* so deep within hooks */
+	bool freed; /* freed from within a hook */
+	int busy;   /* the number of nested hooks */
 };
 
 static void close_end(struct connection *c, int *fd, struct loop_event **event)
@@ -88,14 +89,14 @@ void connection_free(struct connection *c)
 	loop_remove(c->deps.loop, c->ready_timer);
 	c->ready_timer = NULL;
 	c->freed = true;
-	/* Its end is still to be heard. */
+	/* Its end is still to be reported. */
 	if (c->pid)
 		kill(-c->pid, SIGKILL);
 	else if (!c->busy)
 		release(c);
 }
 
-/* Frees what was freed from within; true if so. */
+/* Frees what was freed from within a hook; returns true if so. */
 static bool left(struct connection *c)
 {
 	c->busy--;
@@ -116,8 +117,9 @@ static void read_words(struct connection *c)
 			buf_add(&c->words, text, (size_t)n);
 }
 
-/* What ran on the host has ended, with these words of its own, not of ssh's:
- * those of a shell that may not run the agent are much like a refused login. */
+/* Explains the end of the command on the host by its own words rather than
+ * ssh's: a shell that may not run the agent reports much the same as a refused
+ * login. */
 static enum ssh_trouble explain_command(const struct connection *c,
 					struct error *err)
 {
@@ -141,7 +143,7 @@ static enum ssh_trouble explain_command(const struct connection *c,
 	return (c->ready && runs) || killed ? SSH_UNREACHABLE : SSH_UNKNOWN;
 }
 
-/* When ssh has ended and all that it said was read. */
+/* Reports the end once ssh has ended and all its output was read. */
 static void report_closed(struct connection *c)
 {
 	/* If we killed ssh, the host's reason is unknown. */
@@ -177,7 +179,7 @@ static void ssh_ended(void *arg, int status)
 			release(c);
 		return;
 	}
-	/* The loop still reads the rest of its output. */
+	/* The loop will read the rest of its output first. */
 	report_closed(c);
 }
 
@@ -229,7 +231,7 @@ static void pump(struct connection *c)
 						    EPOLLOUT, on_in, c, &err);
 			return;
 		}
-		if (n < 0) { /* ssh has ended: that is told elsewhere */
+		if (n < 0) { /* ssh has ended, which is reported elsewhere */
 			close_end(c, &c->in, &c->in_event);
 			return;
 		}
@@ -252,7 +254,7 @@ void connection_send(struct connection *c, const struct wire_out *out)
 	if (c->freed || c->in < 0)
 		return;
 	wire_put_bytes(&c->queue, out->data, out->len);
-	/* Written by the loop, so that no hook is called from here. */
+	/* The loop writes it, so that no hook is called from here. */
 	if (!c->in_event) {
 		struct error err;
 
@@ -362,7 +364,7 @@ static void deliver(struct connection *c)
 	}
 }
 
-/* False if the connection is gone. */
+/* Returns false if the connection is gone. */
 static bool on_received(struct connection *c)
 {
 	int ret = 1;
@@ -382,7 +384,7 @@ static bool on_received(struct connection *c)
 	return !left(c);
 }
 
-/* Says how much has come.  If there is no room, another time will do. */
+/* Reports how much has arrived; if the pipe is full, does so later. */
 static void tell_taken(struct connection *c)
 {
 	struct wire_out out = { 0 };
@@ -412,8 +414,8 @@ static ssize_t take_rest(struct connection *c)
 	return n;
 }
 
-/* Behind a long OUTPUT nothing but what says how long the next is, so that it
- * stays in the pipe, too. */
+/* After a long OUTPUT reads only as much as shows the length of the next, so
+ * that the next stays in the pipe, too. */
 static ssize_t read_more(struct connection *c)
 {
 	size_t most = c->is_long ? OUTPUT_HEADER : CHUNK_SIZE;
@@ -440,7 +442,7 @@ static void on_out(void *arg, uint32_t events)
 			return;
 		if (n > 0 && c->ready)
 			tell_taken(c);
-		/* A short read has emptied the pipe. */
+		/* A short read means that the pipe is empty. */
 		if (n > 0 && !c->is_long)
 			return;
 	}

@@ -68,7 +68,7 @@ uint32_t wire_get_count(struct wire_in *in, uint32_t max, size_t size)
 {
 	uint32_t count = wire_get_u32(in);
 
-	/* Nothing is allocated for what cannot be there. */
+	/* Nothing is allocated for items that cannot be there. */
 	if (count > max || count > in->left / size) {
 		in->bad = true;
 		return 0;

@@ -25,7 +25,7 @@ int ssh_target_parse(const char *text, struct ssh_target *out,
 	size_t len;
 	long port = 0;
 
-	/* Two colons and no brackets: an IPv6 address, and no port. */
+	/* Two colons without brackets: an IPv6 address without a port. */
 	if (!end && colon && strchr(colon + 1, ':'))
 		colon = NULL;
 	if (colon && number_parse(colon + 1, 1, 65535, &port, err) < 0)
@@ -57,7 +57,7 @@ void ssh_target_done(struct ssh_target *target)
 	*target = (struct ssh_target){ 0 };
 }
 
-/* ssh asks the password file for the home folder, and so do we. */
+/* ssh finds the home folder in the password file, and so do we. */
 static char *user_config(void)
 {
 	const char *own = getenv("JOBRUN_SSH_CONFIG");
@@ -82,10 +82,10 @@ static bool has_aes(void)
 }
 
 /*
- * With an ssh of its kind, ssh chooses ChaCha20: a third of all CPU time that
- * output costs, next to AES-GCM on a CPU with AES instructions.  OpenSSH knows
- * these names since 6.5.  In FIPS mode a forbidden name is an error, and the
- * default is fast enough.
+ * Between two OpenSSHs the default is ChaCha20; on a CPU with AES instructions,
+ * AES-GCM saves a third of all CPU time for output.  OpenSSH knows these names
+ * since 6.5.  In FIPS mode a forbidden name is an error, and the default is
+ * fast enough.
  */
 static const char *ciphers(void)
 {
@@ -102,8 +102,8 @@ static const char *ciphers(void)
 		       "aes128-ctr,aes192-ctr,aes256-ctr\n";
 }
 
-/* The first value that ssh finds of an option holds, so that ours, which
- * come last, are defaults.  Files that are not there are left out by it. */
+/* ssh uses the first value that it finds for an option, so ours, which come
+ * last, are defaults.  It ignores missing files. */
 void ssh_config_put(const char *known_hosts, const char *proxy, struct buf *out)
 {
 	char *user = user_config();
@@ -138,7 +138,7 @@ int ssh_config_write(const char *path, const char *known_hosts,
 struct ssh_command *ssh_command_new(const struct ssh_target *target,
 				    const char *config, const char *command)
 {
-	/* Forwardings of the configuration are for people. */
+	/* Forwardings in the user's configuration are for people. */
 	static const char *const options[] = {
 		"-T",
 		"-a",
@@ -179,7 +179,7 @@ struct ssh_command *ssh_command_new(const struct ssh_target *target,
 
 enum ssh_trouble ssh_explain(const char *text, struct error *err)
 {
-	/* Messages of sshd's MaxStartups, and of proxies before it. */
+	/* Messages about sshd's MaxStartups, and of proxies before it. */
 	static const char *const busy[] = {
 		"kex_exchange_identification", "banner exchange",
 		"Connection reset by",         "Exceeded MaxStartups",
@@ -196,7 +196,7 @@ enum ssh_trouble ssh_explain(const char *text, struct error *err)
 		"Connection closed",
 		"Broken pipe",
 		"closed by remote host",
-		/* A network that breaks in the middle of something. */
+		/* A network failure during a connection. */
 		"Software caused connection abort",
 		"Bad packet length",
 		"message authentication code incorrect",
@@ -208,7 +208,7 @@ enum ssh_trouble ssh_explain(const char *text, struct error *err)
 	bool denied;
 	size_t i;
 
-	/* Then ssh only says that it was cut off. */
+	/* With a proxy, ssh only reports that the connection was cut off. */
 	if (proxy) {
 		proxy += strlen(SSH_PROXY_MARK);
 		denied = text_starts(proxy, SSH_PROXY_DENIED);
@@ -249,7 +249,8 @@ enum ssh_trouble ssh_explain(const char *text, struct error *err)
 			return SSH_UNREACHABLE;
 		}
 	}
-	/* At its log level it is silent about a server that answers no more. */
+	/* At this log level, ssh says nothing about a server that stops
+	 * answering. */
 	if (!*line) {
 		error_set(err, ERROR_UNREACHABLE, "ssh ended without a word");
 		return SSH_UNREACHABLE;

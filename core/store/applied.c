@@ -70,7 +70,7 @@ static int list(struct store *store, const char *job_id, const char *provider,
 	size_t i;
 
 	*out = (struct applied_list){ 0 };
-	/* An old store on a disk that can't be written. */
+	/* An older store on a disk that can't be written. */
 	if (store->version < STORE_VERSION_APPLIED)
 		return 0;
 	stmt = store_query(store, QUERY_APPLIED_LIST,
@@ -100,7 +100,7 @@ int store_applied_list(struct store *store, const char *job_id,
 			 err);
 }
 
-/* Returns 1 if there is none. */
+/* Returns 1 if there is no key. */
 static int read_key(const char *path, unsigned char *key, struct error *err)
 {
 	size_t len;
@@ -121,7 +121,7 @@ static int read_key(const char *path, unsigned char *key, struct error *err)
 	return len == STORE_KEY_SIZE ? 0 : -1;
 }
 
-/* Another thread or process may be faster, and then its key is the one. */
+/* If another thread or process is faster, its key is used. */
 static int make_key(const char *path, struct error *err)
 {
 	unsigned char key[STORE_KEY_SIZE];

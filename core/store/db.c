@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* SQLite's memory: that of mem_alloc(), as no caller could go on without. */
+/* SQLite allocates with mem_alloc(), as no caller could go on without
+ * memory. */
 static void *memory_new(int size)
 {
 	return mem_grow(NULL, (size_t)size, 1);
@@ -55,7 +56,7 @@ void store_init(void)
 	sqlite3_config(SQLITE_CONFIG_MALLOC, &memory);
 }
 
-/* The disk rather than the database: what errno was, or 0. */
+/* The errno if the disk rather than the database is at fault, or 0. */
 static int disk_errno(struct store *store, int code)
 {
 	int saved;
@@ -68,7 +69,8 @@ static int disk_errno(struct store *store, int code)
 	saved = sqlite3_system_errno(store->db);
 	if (saved == ENOSPC || saved == EDQUOT || code == SQLITE_IOERR)
 		return saved;
-	/* Often the database can be opened and its folder not written. */
+	/* The database can often be opened though its folder can't be
+	 * written. */
 	if (access(store->folder, W_OK) < 0 || access(store->path, W_OK) < 0)
 		return errno;
 	return saved ? saved : EACCES;
@@ -147,7 +149,7 @@ int store_begin(struct store *store, struct error *err)
 	return 0;
 }
 
-/* Can't be changed within a transaction. */
+/* To be called outside a transaction. */
 static int set_durable(struct store *store, bool durable, struct error *err)
 {
 	if (!store->relaxed)
@@ -179,7 +181,7 @@ int store_end(struct store *store, int ret, struct error *err)
 {
 	struct error ignored;
 
-	/* A full disk may have rolled back already. */
+	/* With a full disk SQLite may have rolled back already. */
 	if (!sqlite3_get_autocommit(store->db)) {
 		if (ret >= 0 && simple(store, QUERY_COMMIT, "COMMIT", err) < 0)
 			ret = -1;

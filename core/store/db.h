@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of the store, for its own files only: one SQLite connection
- * with its cached statements behind a mutex.
+ * Internals of the store, for its own files only: one SQLite connection with
+ * its cached statements, guarded by a mutex.
  *
  * A public call takes the lock with store_lock() or store_begin(), does its
- * work in a static function, and gives the result to store_end():
+ * work in a static function, and passes the result to store_end():
  *
  *	if (store_begin(store, err) < 0)
  *		return -1;
@@ -25,7 +25,7 @@
 /* How long a call waits for the lock of another process. */
 #define STORE_TIMEOUT_MS 5000
 
-/* The first version with that table. */
+/* The first version with the journal's table. */
 #define STORE_VERSION_JOURNAL 2
 #define STORE_VERSION_APPLIED 5
 #define STORE_VERSION_MEMBER 3
@@ -72,78 +72,81 @@ enum store_query {
 };
 
 struct store {
-	char *folder;   /* absolute, or "" for a store that is only looked at */
+	/* absolute, or "" for a store opened only for reading */
+	char *folder;
 	char *path;     /* of the database */
 	char host[256]; /* this machine's name */
 	sqlite3 *db;
-	long version;          /* of its tables */
-	bool has_digest2;      /* the column, in one of any version */
-	bool has_origin;       /* job_origin and job_file, too */
-	bool has_revision;     /* and that column */
-	bool has_open;         /* and the index of runs that have not ended */
-	bool has_once;         /* of the journal */
-	bool relaxed;          /* commits do not wait for the disk */
-	bool durable;          /* but the one under way does */
-	char plan[65];         /* see store_name_plan(); or "" */
-	bool nowhere;          /* in memory, for there is none: not written */
+	long version;      /* of the tables */
+	bool has_digest2;  /* has the column, whatever its version */
+	bool has_origin;   /* has job_origin and job_file */
+	bool has_revision; /* has that column */
+	bool has_open;     /* has the index of runs that have not ended */
+	bool has_once;     /* of the journal */
+	bool relaxed;      /* commits do not wait for the disk */
+	bool durable;      /* the current commit does wait */
+	char plan[65];     /* see store_name_plan(); or "" */
+	/* in memory, as no store exists: never written */
+	bool nowhere;
 	int64_t busy_since_ms; /* see wait_for_lock() */
 	pthread_mutex_t lock;
 	sqlite3_stmt *queries[QUERY_COUNT]; /* NULL until first used */
 };
 
-/* Brings a database that was just opened to the newest version, or says why
- * that can't be. */
+/* Upgrades a database that was just opened to the newest version, or says why
+ * that is impossible. */
 int store_set_up(struct store *store, struct error *err);
 
-/* Returns -1 with what SQLite failed on. */
+/* Returns -1 with SQLite's last error. */
 int store_fail(struct store *store, struct error *err);
 
 void store_lock(struct store *store);
-/* Locks, and starts a transaction that writes. */
+/* Locks the store and starts a write transaction. */
 int store_begin(struct store *store, struct error *err);
-/* The same, and its commit waits until the disk has it. */
+/* The same; its commit waits until the data is on the disk. */
 int store_begin_durable(struct store *store, struct error *err);
-/* Commits, or rolls back if `ret` is negative; unlocks; returns `ret`, or -1
- * if the commit failed. */
+/* Commits, or rolls back if `ret` is negative; unlocks; returns `ret`, or -1 if
+ * the commit failed. */
 int store_end(struct store *store, int ret, struct error *err);
 
-/* The statement, prepared at its first use and without bound values since
- * the last.  Borrowed. */
+/* The statement, prepared when first used, with all parameters unbound.
+ * Borrowed. */
 sqlite3_stmt *store_query(struct store *store, enum store_query query,
 			  const char *sql, struct error *err);
-/* 1: there is a row.  0: done, -1: failed; both reset the statement. */
+/* Returns 1: a row is ready; 0: done; -1: failed.  The last two reset the
+ * statement. */
 int store_step(struct store *store, sqlite3_stmt *stmt, struct error *err);
-/* For a statement without rows. */
+/* Runs a statement without rows. */
 int store_do(struct store *store, sqlite3_stmt *stmt, struct error *err);
 
-/* Reads the row that a statement stands at into `item`, which is zeroed. */
+/* Reads the statement's current row into `item`, which is zeroed. */
 typedef int store_read_fn(sqlite3_stmt *stmt, struct arena *mem, void *item,
 			  struct error *err);
-/* All rows of a statement, `size` bytes each, as an array in `mem`.  `items`
- * and `count` are set only if that went well. */
+/* Reads all rows of a statement, `size` bytes each, into an array in `mem`.
+ * Sets `items` and `count` only on success. */
 int store_rows(struct store *store, sqlite3_stmt *stmt, store_read_fn *read,
 	       size_t size, struct arena *mem, void *items, size_t *count,
 	       struct error *err);
 
-/* Text stays the caller's and must live until the step. */
+/* The caller owns the text, which must live until the step. */
 void store_bind_text(sqlite3_stmt *stmt, int at, const char *text);
 const char *store_column(sqlite3_stmt *stmt, int at, struct arena *mem);
 
-/* For a statement without rows and with one parameter. */
+/* Runs a statement without rows and with one parameter. */
 int store_do_id(struct store *store, enum store_query query, const char *sql,
 		int64_t id, struct error *err);
 
-/* The row of a run.  store_run_find returns 1 if there is one, or 0; to
- * store_run_id none is an error. */
+/* Find the row of a run.  store_run_find() returns 1 if it exists, else 0; for
+ * store_run_id() a missing run is an error. */
 int store_run_find(struct store *store, const char *job_id, int attempt,
 		   int64_t *id, struct error *err);
 int store_run_id(struct store *store, const char *job_id, int attempt,
 		 int64_t *id, struct error *err);
-/* The part of store_run_put() within a transaction. */
+/* The part of store_run_put() inside a transaction. */
 int store_run_write(struct store *store, int64_t id,
 		    const struct run_record *run, struct error *err);
 
-/* store_progress_put() within a transaction. */
+/* store_progress_put() inside a transaction. */
 int store_progress_write(struct store *store, const struct run_record *run,
 			 bool with_run, const struct task_record *tasks,
 			 const bool *changed, size_t count, struct error *err);

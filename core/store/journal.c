@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Intents and what came of them: one row for each resource, the latest.  A
- * row without an outcome is an intent that nobody has finished.
+ * Intents and their outcomes: one row for each resource, the latest.  A row
+ * without an outcome is an intent that nobody has finished.
  */
 #include "core/base/clock.h"
 #include "core/store/store.h"
@@ -144,7 +144,7 @@ int store_intent_end(struct store *store, const struct intent_record *intent,
 			 err);
 }
 
-/* A row of INTENT_COLUMNS. */
+/* Reads a row of INTENT_COLUMNS. */
 static int read_intent(sqlite3_stmt *stmt, struct arena *mem, void *item,
 		       struct error *err)
 {
@@ -165,7 +165,7 @@ static int read_intent(sqlite3_stmt *stmt, struct arena *mem, void *item,
 	return 0;
 }
 
-/* And then the plan and the outcome. */
+/* Reads the plan and the outcome, too. */
 static int read_outcome(sqlite3_stmt *stmt, struct arena *mem, void *item,
 			struct error *err)
 {
@@ -181,7 +181,7 @@ static int list(struct store *store, struct arena *mem, struct intent_list *out,
 {
 	sqlite3_stmt *stmt;
 
-	/* An old store on a disk that can't be written. */
+	/* An older store on a disk that can't be written. */
 	*out = (struct intent_list){ 0 };
 	if (store->version < STORE_VERSION_JOURNAL)
 		return 0;

@@ -35,7 +35,7 @@ int store_member_put(struct store *store, const struct task_file_path *members,
 	size_t i;
 	int ret = 0;
 
-	/* Make it durable: nothing made after this may outlive it. */
+	/* Durable, as nothing made after this may outlive it. */
 	if (store_begin_durable(store, err) < 0)
 		return -1;
 	for (i = 0; i < count && ret == 0; i++)
@@ -81,7 +81,7 @@ static int list(struct store *store, const char *set, struct arena *mem,
 {
 	sqlite3_stmt *stmt;
 
-	/* An old store on a disk that can't be written. */
+	/* An older store on a disk that can't be written. */
 	if (store->version < STORE_VERSION_MEMBER) {
 		*out = (struct member_list){ 0 };
 		return 0;

@@ -25,7 +25,7 @@ static bool is_owner(const char *text)
 	return len && len <= OWNER_MAX && strspn(text, chars) == len;
 }
 
-/* Whoever is first makes it: what is there already is everybody's. */
+/* The first process makes the id; an existing one is used by everybody. */
 static int make_id(const char *path, struct error *err)
 {
 	unsigned long long random;
@@ -37,7 +37,7 @@ static int make_id(const char *path, struct error *err)
 	return file_create(path, 0600, text, strlen(text), err) < 0 ? -1 : 0;
 }
 
-/* The name of the user of this process; in `out`. */
+/* Sets `out` to the user's name of this process. */
 static void user_name(char *out, size_t size)
 {
 	char texts[1024];
@@ -92,7 +92,7 @@ int run_status_unbegun(const struct run_record *run)
 	return run->exit_code;
 }
 
-/* No program ends so. */
+/* No program ends with this. */
 #define REFUSED (-100)
 
 int run_refused_as(enum error_code code)

@@ -20,7 +20,7 @@
 	" start_time_ms, end_time_ms, exit_code, error, host, properties"
 #define CHAIN_COLUMNS "origin, restarts, preemptions, not_before_ms"
 
-/* The id becomes the name of a folder, which may be removed some day. */
+/* The id becomes the name of a folder, which may later be removed. */
 static int check_id(const char *job_id, struct error *err)
 {
 	if (!job_id[0] || job_id[0] == '.' || strchr(job_id, '/'))
@@ -41,12 +41,13 @@ static int last_attempt(struct store *store, const char *job_id, int *attempt,
 	store_bind_text(stmt, 1, job_id);
 	if (store_step(store, stmt, err) < 0)
 		return -1;
-	*attempt = sqlite3_column_int(stmt, 0); /* of NULL: 0 */
+	*attempt = sqlite3_column_int(stmt, 0); /* NULL gives 0 */
 	sqlite3_reset(stmt);
 	return 0;
 }
 
-/* Whether it is left from a killed add: empty, or with a free lock only. */
+/* Whether a killed add has left the folder: it is empty, or has only a free
+ * lock. */
 static bool is_bare(const char *path)
 {
 	DIR *folder = opendir(path);
@@ -62,8 +63,8 @@ static bool is_bare(const char *path)
 	return bare;
 }
 
-/* Returns 1 if the folder is there already, with something in it: logs of a
- * run whose store was lost.  They are nobody's to overwrite. */
+/* Returns 1 if the folder exists and is not empty: logs of a run whose store
+ * was lost, which must not be overwritten. */
 
 static int make_folder(const char *path, struct error *err)
 {
@@ -214,7 +215,7 @@ int store_run_next(struct store *store, const struct run_record *ended,
 	if (store_begin(store, err) < 0)
 		goto out;
 	ret = store_progress_write(store, ended, true, NULL, NULL, 0, err);
-	/* A final state stays: another process has seen the end before. */
+	/* A final state stays: another process has recorded the end before. */
 	if (ret == 0 && sqlite3_changes(store->db) == 0)
 		ret = 1;
 	if (ret == 0)
@@ -237,8 +238,8 @@ out:
 	return ret;
 }
 
-/* A query for whole records, `tail` from WHERE on.  One of an older jobrun
- * that can only be read has no restarts. */
+/* A query for whole records, with `tail` from WHERE on.  An older store that
+ * can only be read lacks restarts. */
 static sqlite3_stmt *query_runs(struct store *store, enum store_query query,
 				const char *tail, struct error *err)
 {
@@ -286,12 +287,12 @@ static int read_run(sqlite3_stmt *stmt, struct arena *mem, void *item,
 	return 0;
 }
 
-/* The only row of a query, which is then reset; 1 if there is none. */
+/* Reads the only row of a query, and resets the query; 1 if there is none. */
 static int read_only_run(struct store *store, sqlite3_stmt *stmt,
 			 struct arena *mem, struct run_record *out,
 			 struct error *err)
 {
-	struct run_record run = { 0 }; /* not all of it is stored */
+	struct run_record run = { 0 }; /* some members are not stored */
 	int row = store_step(store, stmt, err);
 
 	if (row <= 0)
@@ -364,7 +365,7 @@ static int run_list(struct store *store, bool all_attempts, struct arena *mem,
 {
 	sqlite3_stmt *stmt;
 
-	/* The ids follow the order of adding, the clock may not. */
+	/* Ids follow the order of insertion, which the clock may not. */
 	if (all_attempts)
 		stmt = query_runs(store, QUERY_RUN_LIST_ALL, "ORDER BY id DESC",
 				  err);
@@ -507,8 +508,8 @@ int store_run_delete(struct store *store, const struct run_record *run,
 		return -1;
 	if (store->nowhere)
 		return 0;
-	/* The folder first: if this is killed half-way, the run can still be
-	 * found and deleted again. */
+	/* Remove the folder first: if this is killed half-way, the run can
+	 * still be found and deleted again. */
 	folder = store_run_folder(store, run->job_id, run->attempt);
 	ret = folder_remove(folder, err);
 	free(folder);

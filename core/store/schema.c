@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of the store, and how a database is brought up to date. */
+/* The tables of the store, and how a database is upgraded. */
 #include "core/base/clock.h"
 #include "core/store/db.h"
 
@@ -10,8 +10,8 @@
 
 #define RETRY_MS 5
 
-/* migrations[i] leads from version i to i + 1: add, never change.  States are
- * names, so that a person can ask the database too. */
+/* migrations[i] upgrades from version i to i + 1: add, never change.  States
+ * are stored as names, so that people can query the database too. */
 static const char *const migrations[] = {
 	"CREATE TABLE run ("
 	" id INTEGER PRIMARY KEY,"
@@ -42,7 +42,7 @@ static const char *const migrations[] = {
 	" end_time_ms INTEGER NOT NULL,"
 	" lost_bytes INTEGER NOT NULL,"
 	" UNIQUE (run, type, idx));",
-	/* An intent has no outcome; at most one for each resource. */
+	/* An intent has no outcome; at most one row for each resource. */
 	"CREATE TABLE journal ("
 	" id INTEGER PRIMARY KEY,"
 	" job_id TEXT NOT NULL,"
@@ -69,13 +69,13 @@ static const char *const migrations[] = {
 	" place TEXT,"
 	" UNIQUE (job_id, provider, applyset));"
 	"CREATE INDEX member_applyset ON member (applyset);",
-	/* A run may take several attempts: `origin` is the first of them. */
+	/* A run may take several attempts: `origin` is its first attempt. */
 	"ALTER TABLE run ADD COLUMN origin INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE run ADD COLUMN restarts INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE run ADD COLUMN preemptions INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE run ADD COLUMN not_before_ms INTEGER NOT NULL DEFAULT 0;"
 	"UPDATE run SET origin = attempt;"
-	/* And it may have trials, each with tasks of its own. */
+	/* A run may have trials, each with its own tasks. */
 	"CREATE TABLE trial ("
 	" id INTEGER PRIMARY KEY,"
 	" run INTEGER NOT NULL,"
@@ -125,22 +125,23 @@ static const char *const migrations[] = {
 };
 
 /*
- * Columns that raise no version: a store that has them is still one for the
- * versions before, which leave them NULL.  Digest 2 stands beside digest 1,
- * which those go by; job_origin and job_file say whose run it is, and revision
- * what was checked out.
+ * Columns that do not raise the version: older versions still accept a store
+ * with them, leave them NULL, and use digest 1, which digest 2 supplements;
+ * job_origin and job_file say whose run it is, and revision what was checked
+ * out.
  */
 static const char add_digest2[] = "ALTER TABLE run ADD COLUMN digest2 TEXT;";
 static const char add_origin[] = "ALTER TABLE run ADD COLUMN job_origin TEXT;"
 				 "ALTER TABLE run ADD COLUMN job_file TEXT;";
 static const char add_revision[] = "ALTER TABLE run ADD COLUMN revision TEXT;";
-/* The same for an index: of many thousand runs few have not ended. */
+/* The same for an index: only a few of many thousand runs have not ended. */
 static const char add_open[] = "CREATE INDEX run_open ON run (provider)"
 			       " WHERE NOT " STORE_IS_FINAL ";";
 static const char add_once[] = "ALTER TABLE journal ADD COLUMN once TEXT;";
 
-/* File systems that several machines see at once: the shared memory of WAL
- * does not reach across them, and a home directory is often on one. */
+/* Whether several machines may see the file system at once: WAL's shared memory
+ * does not work across machines, and home directories are often on such a file
+ * system. */
 static bool is_shared(const char *folder)
 {
 	static const unsigned magic[] = {
@@ -167,7 +168,8 @@ static bool is_shared(const char *folder)
 	return false;
 }
 
-/* Runs statements that give at most one number, which is left in `value`. */
+/* Runs statements that return at most one number, which is stored in
+ * `value`. */
 static int ask(struct store *store, const char *sql, long *value,
 	       struct error *err)
 {
@@ -199,7 +201,7 @@ static int check_version(struct store *store, long *version, struct error *err)
 	if (*version == 0 &&
 	    ask(store, "SELECT count(*) FROM sqlite_schema", &tables, err) < 0)
 		return -1;
-	/* Ours come with the version, which another process may just have
+	/* Our tables come with a version, which another process may just have
 	 * written. */
 	if (tables && ask(store, "PRAGMA user_version", version, err) < 0)
 		return -1;
@@ -314,8 +316,8 @@ static int make_tables(struct store *store, struct error *err)
 	/* Another process may have been faster. */
 	if (check_version(store, &version, err) < 0)
 		return -1;
-	/* Stays with the file.  Where WAL can't be had, that is no error: the
-	 * mode stays what it was. */
+	/* WAL stays set in the file.  If it is unavailable, that is no error:
+	 * the mode stays as it was. */
 	if (version == 0 && !is_shared(store->folder) &&
 	    ask(store, "PRAGMA journal_mode = WAL", NULL, err) < 0)
 		return -1;
@@ -331,7 +333,7 @@ static int set_up_once(struct store *store, struct error *err)
 	if (check_version(store, &version, err) < 0 ||
 	    look_for_columns(store, err) < 0)
 		return -1;
-	/* An older one that can't be written can still be read. */
+	/* An older store that can't be written can still be read. */
 	if ((version < (long)COUNT(migrations) || !has_columns(store)) &&
 	    !(version && sqlite3_db_readonly(store->db, "main") == 1)) {
 		if (make_tables(store, err) < 0)
@@ -339,17 +341,17 @@ static int set_up_once(struct store *store, struct error *err)
 		version = (long)COUNT(migrations);
 	}
 	store->version = version;
-	/* In WAL mode a power failure can then take back the last commits,
-	 * but damages nothing; the processes that those spoke of are gone
-	 * as well.  A kill loses nothing. */
+	/* In WAL mode a power failure may then undo the last commits, but
+	 * damages nothing, and the processes that those describe are gone as
+	 * well.  A kill loses nothing. */
 	store->relaxed = is_wal(store);
 	return store->relaxed
 		       ? ask(store, "PRAGMA synchronous = NORMAL", NULL, err)
 		       : 0;
 }
 
-/* SQLite does not wait where it changes to WAL or recovers one, as that could
- * deadlock; here it can't, so wait. */
+/* SQLite does not wait when it switches to WAL or recovers one, as that could
+ * deadlock; here it can't, so this waits. */
 int store_set_up(struct store *store, struct error *err)
 {
 	const struct timespec pause = { .tv_nsec = RETRY_MS * 1000000 };

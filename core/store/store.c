@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the store is, how it is made and opened.  Its tables: schema.c; what is
- * in them: runs.c, tasks.c. */
+/* Finds, makes and opens the store. schema.c has its tables; runs.c and tasks.c
+ * use them. */
 #include "core/store/store.h"
 
 #include <errno.h>
@@ -19,9 +19,8 @@
 #include "core/store/trust.h"
 
 /*
- * SQLite's own handler sleeps longer and longer, so that of many processes
- * the one that waits longest gets the lock last.  This one is fair, as far as
- * chance is.
+ * SQLite's own handler sleeps longer and longer, so the process that has waited
+ * longest gets the lock last.  This one is fair on average.
  */
 static int wait_for_lock(void *arg, int count)
 {
@@ -41,7 +40,7 @@ static int wait_for_lock(void *arg, int count)
 static int open_database(struct store *store, const char *name, int flags,
 			 struct error *err)
 {
-	/* Our own mutex serves for whole calls, so SQLite needs none. */
+	/* Our own mutex guards whole calls, so SQLite needs none. */
 	if (sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX,
 			    NULL))
 		return store_fail(store, err);
@@ -69,14 +68,15 @@ static void disconnect(struct store *store)
 	store->db = NULL;
 }
 
-/* Returns new, or NULL if the environment does not say. */
+/* Returns new, or NULL if the environment does not determine it. */
 static char *find_folder(void)
 {
 	const char *own = getenv("JOBRUN_STATE_DIR");
 	const char *xdg = getenv("XDG_STATE_HOME");
 	const char *home = getenv("HOME");
 
-	/* Whoever holds the store may change its directory later. */
+	/* Made absolute, as the store's user may change the working directory
+	 * later. */
 	if (own && own[0])
 		return path_absolute(own);
 	/* "If an implementation encounters a relative path in any of these
@@ -116,7 +116,7 @@ static int fail_to_write(struct store *store, struct error *err)
 	return -1;
 }
 
-/* The folder, private whatever the umask says. */
+/* Makes the folder, private whatever the umask is. */
 static int make_folder(struct store *store, struct error *err)
 {
 	struct stat st;
@@ -129,8 +129,8 @@ static int make_folder(struct store *store, struct error *err)
 		}
 		chmod(store->folder, 0700);
 	} else if (S_ISDIR(st.st_mode)) {
-		/* Made for us by somebody with a generous umask, and empty of
-		 * what we would act on: that can be mended. */
+		/* It was made for us with a permissive umask, and has nothing
+		 * that we would act on: restrict its mode. */
 		if ((st.st_mode & (S_IWGRP | S_IWOTH)) &&
 		    st.st_uid == geteuid() && access(store->path, F_OK) < 0)
 			chmod(store->folder, st.st_mode & 0755);
@@ -144,8 +144,8 @@ static int make_folder(struct store *store, struct error *err)
 	return 0;
 }
 
-/* Brings all of it from the WAL into the file that is put in place: on a full
- * disk that fails, and the file alone is no database. */
+/* Moves everything from the WAL into the file that will be put in place: on a
+ * full disk that fails, and the file alone is not a database. */
 static int complete(struct store *store, struct error *err)
 {
 	int left = 0, done = 0;
@@ -187,7 +187,7 @@ static int put_in_place(struct store *store, const char *beside,
 	}
 	if (errno == EEXIST)
 		return 0;
-	/* No hard links here: an empty one, to be filled in place. */
+	/* Without hard links, create an empty file and fill it in place. */
 	fd = open(store->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return errno == EEXIST ? 0 : fail_to_write(store, err);
@@ -196,10 +196,10 @@ static int put_in_place(struct store *store, const char *beside,
 }
 
 /*
- * A new database is made beside its place, so that whoever finds one finds it
- * whole: of many processes that begin at once, those that read a new database
- * would keep the one that makes it from changing it to WAL.  Its mode is that
- * of SQLite's other files as well.
+ * Makes a new database beside its final place, so that nobody sees an
+ * incomplete one: if many processes start at once, those reading a new database
+ * would prevent the one that makes it from switching it to WAL.  Its mode also
+ * applies to SQLite's other files.
  */
 static int make_database(struct store *store, struct error *err)
 {
@@ -260,16 +260,18 @@ struct store *store_open(struct error *err)
 	return store;
 }
 
-/* For where there is no store: all that store_query() gives finds nothing, so
- * that no table has to be made, which takes longer than most plans. */
+/* Stands in for a missing store: every statement from store_query() finds
+ * nothing, so no tables have to be made, which would take longer than most
+ * plans. */
 static int connect_nowhere(struct store *store, struct error *err)
 {
 	store->nowhere = true;
 	return open_database(store, ":memory:", SQLITE_OPEN_READWRITE, err);
 }
 
-/* Nobody else can be writing there, or it would not be read-only.  But what
- * a writer left in the WAL is seen only by who can recover that. */
+/* Nobody else can be writing there, or it would not be read-only.  But data
+ * that a writer left in the WAL is visible only to a process that can recover
+ * it. */
 static int connect_immutable(struct store *store, struct error *err)
 {
 	char *wal = mem_printf("%s-wal", store->path);

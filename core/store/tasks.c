@@ -7,11 +7,11 @@
 
 #include "core/store/db.h"
 
-/* `id` is of the run's row. */
+/* `id` is that of the run's row. */
 static int task_put(struct store *store, int64_t id,
 		    const struct task_record *task, struct error *err)
 {
-	/* An update keeps the row, and with it the task's place. */
+	/* An update keeps the row, and with it the task's position. */
 	sqlite3_stmt *stmt = store_query(
 		store, QUERY_TASK_PUT,
 		"INSERT INTO task (run, type, idx, state, exit_code, signal,"

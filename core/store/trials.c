@@ -31,7 +31,7 @@ static int trial_put(struct store *store, const struct run_record *run,
 	sqlite3_bind_int(stmt, 2, trial->number);
 	store_bind_text(stmt, 3, run_state_name(trial->state));
 	store_bind_text(stmt, 4, trial->parameters);
-	/* SQLite makes NULL of NaN itself. */
+	/* SQLite itself stores NaN as NULL. */
 	sqlite3_bind_double(stmt, 5, trial->value);
 	if (trial->step >= 0)
 		sqlite3_bind_int64(stmt, 6, trial->step);

@@ -16,7 +16,7 @@ static bool is_told_to(void)
 	return value && !strcmp(value, "1");
 }
 
-/* A group of the same number as its user is by custom the user's own. */
+/* By custom, a group with the same number as its user is the user's own. */
 static bool others_write(const struct stat *st)
 {
 	return (st->st_mode & S_IWOTH) ||

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The folder of a cache, and how much of it is used.  The file `lock` holds the
+ * The folder of a cache, and its use of space.  The file `lock` holds the
  * number of bytes used, which is never too low: it is raised before a file is
- * made and lowered after one is deleted.  A process killed between the two
- * leaves it too high; the next one that finds the cache full counts all files
- * again.
+ * made and lowered after one is deleted.  A process killed in between leaves it
+ * too high; the next one that finds the cache full counts all files again.
  */
 #include "core/base/clock.h"
 #include "core/base/digest.h"
@@ -27,13 +26,13 @@
 
 #define ENTRY_SUFFIX ".object"
 #define NEW_SUFFIX ".new"
-/* Other processes hold the lock while they scan all files; one that was stopped
- * meanwhile must not stop us too. */
+/* Other processes hold the lock while they scan all files; if one is stopped
+ * meanwhile, it must not stop us too. */
 #define LOCK_PATIENCE_MS 5000
 #define LOCK_POLL_US 2000
 /* How many of the oldest entries one scan finds. */
 #define OLDEST_MAX 4096
-/* When the cache is full, evict this part of the limit at once. */
+/* When the cache is full, this fraction of the limit is evicted at once. */
 #define FREED_PART 16
 
 int cache_name(const char *url, char name[CACHE_NAME_SIZE], struct error *err)
@@ -108,7 +107,7 @@ static void unlock(struct cache *cache)
 	pthread_mutex_unlock(&cache->mutex);
 }
 
-/* These are called under the lock.  UINT64_MAX: not known. */
+/* These are called under the lock.  UINT64_MAX: unknown. */
 static uint64_t read_used(const struct cache *cache)
 {
 	char text[32] = "";
@@ -123,7 +122,7 @@ static uint64_t read_used(const struct cache *cache)
 static void write_used(struct cache *cache, uint64_t used)
 {
 	char text[32];
-	/* A fixed length, so that one write replaces it. */
+	/* The length is fixed, so that one write replaces the text. */
 	int len = snprintf(text, sizeof(text), "%20" PRIu64 "\n", used);
 
 	if (pwrite(cache->lock_fd, text, (size_t)len, 0) != len)
@@ -149,7 +148,7 @@ struct survey {
 	uint64_t bytes;
 	struct old *oldest; /* room for twice OLDEST_MAX */
 	size_t count;
-	bool more; /* entries, younger than these */
+	bool more; /* there are younger entries */
 };
 
 static int by_age(const void *a, const void *b)
@@ -171,7 +170,7 @@ static void keep_oldest(struct survey *found)
 	found->more = true;
 }
 
-/* Its writer was killed. */
+/* Whether the file's writer was killed. */
 static bool is_left_behind(const struct cache *cache, const char *name)
 {
 	int fd = openat(cache->fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -230,7 +229,7 @@ static int survey_folder(struct cache *cache, struct survey *found)
 
 /*
  * Evicts the least recently used entries until `need` more bytes fit.  Returns
- * what is used then, or UINT64_MAX: they cannot fit.
+ * the bytes then used, or UINT64_MAX: they cannot fit.
  */
 static uint64_t make_room(struct cache *cache, uint64_t need)
 {
@@ -346,7 +345,7 @@ static int open_folder(struct cache *cache, struct error *err)
 	cache->fd = open(cache->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (cache->fd < 0 || fstat(cache->fd, &st) < 0)
 		return error_errno(err, "cannot open '%s'", cache->folder);
-	/* Anybody who can write there decides what is trained on. */
+	/* Whoever can write there decides what is trained on. */
 	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
 		return error_set(err, ERROR_FAILED,
 				 "others can write to '%s': name a folder in "
@@ -374,7 +373,7 @@ struct cache *cache_open(const char *folder, uint64_t limit, struct error *err)
 		cache_close(cache);
 		return NULL;
 	}
-	/* The limit may have been different before. */
+	/* An earlier process may have had another limit. */
 	if (lock(cache) == 0) {
 		used = read_used(cache);
 		if (used != UINT64_MAX && used > cache->limit) {

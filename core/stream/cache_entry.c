@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An object in a cache, and its making:
+ * Reads and writes an object in a cache:
  *
- *	4096 bytes	a line with a checksum of the rest of them, and what
- *			object it is as JSON, up to a NUL
- *	for each block	its CACHE_BLOCK bytes (the last one: what is left), and
- *			in 4 bytes, lowest first, the CRC-32C of these and of
- *			the block's number in 8 bytes
+ *	4096 bytes	a line with a checksum of the rest of them, and the
+ *			object's identity as JSON, up to a NUL
+ *	for each block	its CACHE_BLOCK bytes (fewer for the last one), and in
+ *			4 bytes, least significant first, the CRC-32C of these
+ *			and of the block's number in 8 bytes
  *
  * The header is written last.
  */
@@ -29,7 +29,7 @@
 #define HEADER_SIZE 4096u
 #define MAGIC "jobrun cache 1 "
 #define MAGIC_LEN 15u
-/* The line: that, the checksum, and its end. */
+/* The line: magic, checksum and newline. */
 #define LINE_LEN (MAGIC_LEN + 9)
 #define SUM_SIZE 4u
 
@@ -46,7 +46,7 @@ struct cache_writer {
 	int fd;
 	bool failed;
 	bool ended;
-	char name[CACHE_NAME_SIZE]; /* while it is written */
+	char name[CACHE_NAME_SIZE]; /* while it is being written */
 	char entry[CACHE_NAME_SIZE];
 	uint64_t size, at;
 	uint32_t crc;   /* of the blocks before this one */
@@ -68,7 +68,8 @@ static off_t offset_of(uint64_t at)
 	return (off_t)(HEADER_SIZE + at + at / CACHE_BLOCK * SUM_SIZE);
 }
 
-/* A valid block in another's place is damage too. */
+/* Includes the number, so that a valid block in another's place counts as
+ * damage. */
 static uint32_t sum_of(uint32_t crc, uint64_t number)
 {
 	uint64_t word = htole64(number);
@@ -84,7 +85,7 @@ static int pread_all(int fd, struct iovec *pieces, int count, size_t len,
 	do {
 		n = preadv(fd, pieces, count, offset);
 	} while (n < 0 && errno == EINTR);
-	/* Regular files are read short at their end only. */
+	/* A regular file is read short only at its end. */
 	return n >= 0 && (size_t)n == len ? 0 : -1;
 }
 
@@ -247,7 +248,7 @@ static void fail(struct cache_writer *writer)
 	writer->failed = true;
 }
 
-/* The bytes are within one block. */
+/* Adds bytes within one block. */
 static void add_some(struct cache_writer *writer, const char *data, size_t len)
 {
 	uint64_t number = writer->at / CACHE_BLOCK, from, sum_at;

@@ -11,7 +11,7 @@
 #include "core/base/alloc.h"
 #include "core/net/url.h"
 
-/* Parts are a sixteenth of the memory, within these. */
+/* Parts are a sixteenth of the memory, within these limits. */
 #define PART_LEAST BLOCK_SIZE
 #define PART_MOST (8u << 20)
 
@@ -24,13 +24,14 @@ void stream_wake(struct stream *stream)
 {
 	const uint64_t one = 1;
 
-	/* The counter can't be full: it is read before the next wait. */
+	/* The counter can't overflow: it is read before the next wait. */
 	if (stream->waiting && write(stream->wake, &one, sizeof(one)) < 0)
 		return;
 	stream->waiting = false;
 }
 
-/* Until there is something to do; with `out`, or the reader has gone. */
+/* Waits until there is something to do; with `out`, also until the reader has
+ * gone. */
 static void wait_for_news(struct stream *stream, int64_t wait_ms, bool out)
 {
 	struct pollfd at[] = {
@@ -47,8 +48,8 @@ static void wait_for_news(struct stream *stream, int64_t wait_ms, bool out)
 		;
 }
 
-/* A block that was written may be used again: by the part itself if it has no
- * end yet, else by any. */
+/* Makes a written block available again: for its part if that has no end yet,
+ * else for all. */
 static void give_back(struct stream *stream, struct part *part,
 		      struct stream_block *block)
 {
@@ -70,17 +71,17 @@ static void give_back(struct stream *stream, struct part *part,
 		http_resume(resume);
 }
 
-/* The next block of the first object, or NULL with what there is instead. */
+/* The next block of the first object, or the reason why there is none. */
 enum next_block {
 	NEXT_BLOCK,
-	NEXT_END,    /* there was the last one */
+	NEXT_END,    /* that was the last block */
 	NEXT_CACHED, /* the rest is in the cache */
 	NEXT_WAIT,
-	NEXT_LOOK, /* a request has ended: look what became of it */
+	NEXT_LOOK, /* a request has ended: check its result */
 	NEXT_FAILED,
 };
 
-/* A part that was written whole gives back what it did not need. */
+/* Frees a completely written part, with the blocks that it did not need. */
 static void drop_part(struct object_stream *object)
 {
 	struct part *part = object->parts;
@@ -114,7 +115,7 @@ static enum next_block next_block(struct object_stream *object,
 		found = NEXT_END;
 	else if (stream->ended)
 		found = NEXT_LOOK;
-	/* From here on whatever comes wakes us. */
+	/* From here on any progress wakes us. */
 	stream->waiting = found == NEXT_WAIT;
 	pthread_mutex_unlock(&stream->lock);
 	return found;
@@ -213,8 +214,8 @@ static void open_stream(struct stream *stream)
 		stream->spare = (size_t)(stream->part_max / BLOCK_SIZE);
 }
 
-/* Requests end before what they fill does: part_ended() is the last that is
- * heard of one. */
+/* A request ends before its part does, and part_ended() is the last callback
+ * for it. */
 static void end_requests(struct stream *stream)
 {
 	struct object_stream *object;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks answers, on the HTTP client's thread: each must be of the object of
- * the first answer, and of the range that was asked for.  Only then are its
- * bytes taken.
+ * Checks answers, on the HTTP client's thread: each must be for the object of
+ * the first answer, and for the requested range.  Only then are its bytes
+ * accepted.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 #include "core/base/text.h"
 #include "core/stream/stream_internal.h"
 
-/* How an answer identifies its object; texts are new, or NULL. */
+/* How an answer identifies its object; strings are new, or NULL. */
 struct identity {
 	uint64_t size;
-	uint64_t first; /* of its bytes */
+	uint64_t first; /* of its bytes in the object */
 	char *etag, *modified, *generation, *crc32c;
 };
 
@@ -92,7 +92,7 @@ static enum part_verdict read_identity(const struct part *part,
 	out->crc32c = find_crc32c(hashes);
 	out->first = 0;
 	if (response->status == 206) {
-		/* A range shorter than the request is right only at the end. */
+		/* A range shorter than requested is valid only at the end. */
 		if (!read_content_range(range, &out->first, &last,
 					&out->size) ||
 		    out->first != at ||
@@ -113,7 +113,7 @@ static enum part_verdict read_identity(const struct part *part,
 	return verdict;
 }
 
-/* Both unknown, or one: nothing can be said. */
+/* If either is unknown, they do not differ. */
 static bool differ(const char *a, const char *b)
 {
 	return a && b && strcmp(a, b) != 0;
@@ -127,8 +127,8 @@ static void swap(char **a, char **b)
 	*b = old;
 }
 
-/* The first answer fixes which version all later requests ask for.  Under the
- * lock. */
+/* The first answer determines which version all later requests ask for.  Under
+ * the lock. */
 static void learn(struct part *part, const struct http_response *response,
 		  struct identity *one)
 {
@@ -186,7 +186,7 @@ static enum part_verdict compare(struct part *part,
 	return verdict;
 }
 
-/* Bytes with an encoding are not those of the object, as its readers mean it. */
+/* Encoded bytes are not the object that its readers expect. */
 static enum part_verdict check_encoding(const struct part *part,
 					const struct http_response *response,
 					struct error *err)
@@ -230,8 +230,8 @@ static enum part_verdict look_at(struct part *part,
 	return verdict;
 }
 
-/* Room for `len` bytes more: 1 if there is none now.  The block under way may
- * have some. */
+/* Finds room for `len` more bytes; 1: none available now.  The current block
+ * may have some. */
 static int take_room(struct part *part, size_t len)
 {
 	struct stream *stream = part->object->stream;
@@ -259,7 +259,7 @@ static int take_room(struct part *part, size_t len)
 	return ret;
 }
 
-/* The block is full, or the part is: for the stream to write. */
+/* Hands a block over for writing when it or the part is full. */
 static void hand_over(struct part *part, bool more)
 {
 	struct stream *stream = part->object->stream;
@@ -291,7 +291,7 @@ int part_take(void *arg, const struct http_response *response, const char *data,
 	}
 	skip = part->skip < len ? part->skip : len;
 	left = part->len - part->received;
-	/* More than it said: of a range that is wrong, of a whole not ours. */
+	/* Too much is an error for a range; of a whole object, it is left. */
 	if (len - skip > left && response->status == 206) {
 		part->verdict = say(&part->err, PART_WRONG,
 				    "the server sends more than it says");
@@ -336,7 +336,7 @@ void part_ended(void *arg)
 	pthread_mutex_unlock(&stream->lock);
 }
 
-/* The first answer has no bytes because there are none. */
+/* Whether the first answer has no bytes because the object is empty. */
 static bool is_empty(const struct part *part,
 		     const struct http_response *response)
 {
@@ -351,7 +351,7 @@ static bool is_empty(const struct part *part,
 	return empty;
 }
 
-/* It is what was kept of it, says the server. */
+/* The server says that the kept version is current. */
 static enum part_verdict take_kept(struct part *part,
 				   const struct http_response *response,
 				   struct error *err)
@@ -391,13 +391,14 @@ enum part_verdict part_judge(struct part *part,
 		return take_kept(part, response, err);
 	if (is_empty(part, response))
 		return compare(part, &empty, &(struct identity){ 0 }, err);
-	/* Its headers may have been cut: they mean nothing. */
+	/* Its headers may have been truncated, so they mean nothing. */
 	if (status / 100 == 2)
 		return say(err, PART_AGAIN, "the server sends no bytes");
 	if (part->object->known &&
 	    (status == 404 || status == 410 || status == 412 || status == 416))
 		return say(err, PART_NEVER, "it was changed while it was read");
-	/* Only a header, perhaps cut, would say that the object is empty. */
+	/* Only a header, which may be truncated, would say that the object is
+	 * empty. */
 	if (status == 416)
 		return say(err, PART_WRONG,
 			   "the server says that there is no such range");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory of a stream: blocks that go round. */
+/* The memory of a stream: blocks that are reused. */
 #include <stdlib.h>
 
 #include "core/base/alloc.h"
@@ -41,7 +41,7 @@ struct stream_block *block_pool_take(struct block_pool *pool)
 
 	if (block)
 		pool->idle = block->next;
-	else /* not zeroed: its pages are touched by what comes */
+	else /* not zeroed, so that only arriving data touches its pages */
 		block = mem_grow(NULL, 1, sizeof(*block));
 	block->next = NULL;
 	block->len = 0;

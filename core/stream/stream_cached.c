@@ -29,7 +29,7 @@ void kept_done(struct kept *kept)
 	*kept = (struct kept){ 0 };
 }
 
-/* Whom it is the object by, before anybody is asked. */
+/* Whether the index identifies the entry, so that no server need be asked. */
 static bool is_by_index(const struct object_stream *object,
 			const struct cache_version *version)
 {
@@ -37,7 +37,7 @@ static bool is_by_index(const struct object_stream *object,
 	       !strcmp(object->crc32c, version->crc32c);
 }
 
-/* The server can be asked whether it is still that. */
+/* Whether the server can be asked if the entry is current. */
 static bool can_be_asked(const struct object_stream *object,
 			 const struct cache_version *version)
 {
@@ -112,7 +112,7 @@ void object_kept(struct object_stream *object)
 	object->writer = NULL;
 }
 
-/* It has another version by now. */
+/* Whether the object has another version by now. */
 static bool is_other(const struct object_stream *object,
 		     const struct cache_version *version)
 {
@@ -120,7 +120,7 @@ static bool is_other(const struct object_stream *object,
 	       strcmp(object->crc32c, version->crc32c) != 0;
 }
 
-/* From what was written on the object comes over the network. */
+/* Switches to the network from the current position on. */
 static void retreat(struct object_stream *object)
 {
 	pthread_mutex_lock(&object->stream->lock);
@@ -150,7 +150,7 @@ static void keep_written(struct object_stream *object,
 	}
 }
 
-/* Writes what is good.  True: that was all. */
+/* Writes the good blocks.  True: those were all. */
 static bool send_blocks(struct object_stream *object, struct cache_entry *entry,
 			char *data, int *ret, struct error *err)
 {
@@ -161,7 +161,7 @@ static bool send_blocks(struct object_stream *object, struct cache_entry *entry,
 				     &len) < 0)
 			return false;
 		*ret = object_add(object, data, len, err);
-		/* Others come meanwhile. */
+		/* Meanwhile, fetch others. */
 		stream_plan(object->stream);
 	}
 	return true;

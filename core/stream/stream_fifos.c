@@ -41,7 +41,7 @@ static void leave_word(const struct consumer *one, const char *suffix,
 	char *path = mem_printf("%s%s", one->path, suffix);
 	struct error unused;
 
-	/* A stream without this file is taken for incomplete. */
+	/* A stream without this file counts as incomplete. */
 	file_write(path, text, strlen(text), &unused);
 	free(path);
 }

@@ -11,7 +11,7 @@
 
 #include "core/stream/stream_internal.h"
 
-/* Files that the kernel is asked to read ahead. */
+/* The number of files that the kernel is asked to read ahead. */
 #define FILES_AHEAD 8
 
 static bool is_input(const struct object_stream *object)
@@ -29,7 +29,7 @@ static int open_file(struct object_stream *object, struct error *err)
 	return object->fd < 0 ? error_errno(err, "cannot open it") : 0;
 }
 
-/* Opens the files that come next; each reports errors in its turn. */
+/* Opens the next files; each reports errors in its turn. */
 static void open_ahead(struct stream *stream,
 		       const struct object_stream *object)
 {

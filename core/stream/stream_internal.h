@@ -23,25 +23,25 @@ struct stream_block {
 	char data[BLOCK_SIZE];
 };
 
-/* Blocks in their order. */
+/* A queue of blocks, in order. */
 struct block_queue {
 	struct stream_block *first;
 	struct stream_block **end;
 };
 
-/* Memory for what is read ahead.  A part reserves what it needs before it
- * begins, so that no answer has to wait for another. */
+/* Memory for read-ahead.  A part reserves what it needs before it begins, so
+ * that no answer has to wait for another. */
 struct block_pool {
-	size_t unreserved;         /* that may still be given to parts */
-	struct stream_block *idle; /* made already, and not in use */
+	size_t unreserved;         /* bytes that parts may still reserve */
+	struct stream_block *idle; /* allocated but unused blocks */
 };
 
 /* What to do after an answer, or the end of a request. */
 enum part_verdict {
 	PART_GOOD,
-	PART_AGAIN, /* `err` says why; after a while */
-	PART_WRONG, /* the same, but a server that does that is broken */
-	PART_NEVER, /* `err` says why */
+	PART_AGAIN, /* retry after a while; `err` says why */
+	PART_WRONG, /* retry, but count it: only a broken server does this */
+	PART_NEVER, /* give up; `err` says why */
 };
 
 enum part_state {
@@ -58,34 +58,36 @@ struct part {
 	enum part_state state;
 	uint64_t start, len;
 
-	/* The request; its texts live as long as it does. */
+	/* The request; its strings live as long as it does. */
 	struct http_call *call;
 	struct part *next_ended;
 	struct buf url, authorization;
 	char range[64];
 	char *match;    /* If-Match or If-None-Match */
-	bool asks_kept; /* for a 304, if it is what is kept */
+	bool asks_kept; /* expects a 304 if the version is the kept one */
 	const char *headers[5];
 
-	/* The client's thread's while it is RUNNING, else the stream's. */
+	/* Owned by the client's thread while RUNNING, else by the stream's. */
 	uint64_t received; /* of `len` */
-	uint64_t skip;     /* of this answer, before what was asked for */
-	bool answered;     /* the headers of this answer were looked at */
+	uint64_t skip;     /* bytes of this answer before the requested ones */
+	bool answered;     /* the headers of this answer were checked */
 	enum part_verdict verdict;
 	struct stream_block *filling;
 
-	/* Under the lock. */
-	struct block_queue ready; /* full ones, and the last */
+	/* Under the lock: */
+	struct block_queue ready; /* full blocks, and the last one */
 	size_t reserved;          /* blocks that it may still take */
-	size_t owed; /* more that it will need, as those are written: an
-		      * answer without ranges is as long as it is */
-	bool paused; /* its answer waits for one of them */
+	/* blocks that it will need beyond those, as blocks are written: an
+	 * answer without ranges has the whole length */
+	size_t owed;
+	bool paused; /* its answer waits for a block */
 
-	int failed; /* tries in a row without a byte */
+	int failed; /* consecutive tries without a byte */
 	int wrong;  /* answers that were PART_WRONG */
 	bool signed_again;
 	uint64_t received_before; /* this try */
-	int64_t since_ms;         /* of the last byte, or of the start */
+	/* when the last byte came, or the part started */
+	int64_t since_ms;
 	int64_t due_ms;
 	struct error err;
 };
@@ -102,10 +104,10 @@ struct kept {
 };
 
 struct object_stream {
-	struct object_stream *next; /* of the stream, in their order */
+	struct object_stream *next; /* of the stream, in order */
 	struct stream *stream;
 	enum object_kind kind;
-	char *name; /* its URL or path, as it was given */
+	char *name;                         /* its URL or path, as given */
 	const struct stream_scheme *scheme; /* or NULL */
 	char *crc32c, *sha256;              /* or NULL */
 
@@ -113,24 +115,25 @@ struct object_stream {
 	bool known;
 	uint64_t size;                      /* or STREAM_SIZE_UNKNOWN */
 	char *etag, *modified, *generation; /* or NULL */
-	bool is_encoded; /* not for the cache, which would not say so */
+	/* not for the cache, which does not record the encoding */
+	bool is_encoded;
 
-	/* Used only with a cache. */
+	/* Used only with a cache: */
 	bool looked_up;
-	struct kept kept; /* until an answer says whether it is that */
-	bool cached;      /* it is: all that is yet to come is there */
-	bool retreated;   /* it was, but was no good */
+	struct kept kept; /* set until an answer says whether it is current */
+	bool cached;      /* it is current: the rest comes from the cache */
+	bool retreated;   /* it was current, but turned out damaged */
 	struct cache_writer *writer; /* or NULL */
 
-	uint64_t planned; /* up to where there are parts */
+	uint64_t planned; /* parts exist up to here */
 	struct part *parts, **parts_end;
 
-	/* The output side. */
+	/* Output: */
 	bool begun;
 	uint64_t at;
 	uint32_t crc;
 	struct digester *digester; /* or NULL */
-	int fd;                    /* of a file that was opened ahead, or -1 */
+	int fd;                    /* a file that was opened ahead, or -1 */
 };
 
 struct stream {
@@ -140,40 +143,40 @@ struct stream {
 	stream_next *next;
 	void *next_arg;
 	bool next_ended;
-	struct error next_err; /* of `next`, once all before it is
-			        * written */
+	/* the error of `next`, reported once everything before is written */
+	struct error next_err;
 	bool next_failed;
 	struct stream_output out;
 
 	pthread_mutex_t lock;
 	struct block_pool pool;
-	struct part *ended; /* their requests have */
-	bool waiting;       /* the stream's thread does, for `wake` */
+	struct part *ended; /* parts whose requests have ended */
+	bool waiting;       /* the stream's thread waits for `wake` */
 	int wake;           /* eventfd */
 
 	struct object_stream *objects, **objects_end;
 	size_t object_count;
 	size_t running;    /* requests */
-	size_t spare;      /* blocks that only the first object may take */
+	size_t spare;      /* blocks that only the first object may use */
 	uint64_t part_max; /* bytes */
-	uint64_t expected; /* size of an object whose size is not known */
+	uint64_t expected; /* assumed size of an object of unknown size */
 };
 
-/* stream_block.c, under the lock but for `queue`s of one's own. */
+/* stream_block.c: under the lock, except for private queues. */
 void block_queue_init(struct block_queue *queue);
 void block_queue_add(struct block_queue *queue, struct stream_block *block);
 struct stream_block *block_queue_take(struct block_queue *queue); /* or NULL */
 struct stream_block *
-block_pool_take(struct block_pool *pool); /* a reserved one */
+block_pool_take(struct block_pool *pool); /* takes a reserved one */
 void block_pool_put(struct block_pool *pool, struct stream_block *block);
 void block_pool_done(struct block_pool *pool);
 size_t blocks_of(uint64_t bytes);
 
-/* stream_answer.c: on the client's thread. */
+/* stream_answer.c: runs on the client's thread. */
 int part_take(void *arg, const struct http_response *response, const char *data,
 	      size_t len);
 void part_ended(void *arg);
-/* Also for an answer without bytes: what its status means. */
+/* Decides what the status of an answer means, with or without a body. */
 enum part_verdict part_judge(struct part *part,
 			     const struct http_response *response,
 			     struct error *err);
@@ -181,25 +184,25 @@ enum part_verdict part_judge(struct part *part,
 /* stream_part.c */
 struct part *part_new(struct object_stream *object, uint64_t start,
 		      uint64_t len);
-void part_free(struct part *part); /* call only after its request has ended */
+void part_free(struct part *part); /* only after its request has ended */
 void part_start(struct part *part);
-/* After part_ended(): looks at how it went. */
+/* To be called after part_ended(): evaluates the result. */
 void part_reap(struct part *part);
 
-/* stream_plan.c: starts what is due and what there is memory for.  Returns in
- * how many milliseconds to look again, or -1: when a request ends. */
+/* stream_plan.c: starts parts that are due and fit into memory.  Returns the
+ * milliseconds until the next look, or -1: when a request ends. */
 int64_t stream_plan(struct stream *stream);
 /* Whether there is an object after the first one. */
 bool stream_has_several(struct stream *stream);
-/* Looks at the requests that have ended. */
+/* Handles requests that have ended. */
 void stream_reap(struct stream *stream);
 
 /* stream_file.c */
 int stream_send_file(struct stream *stream, struct object_stream *object,
 		     struct error *err);
 
-/* stream_object.c: of the first object, what is written of it.  These return
- * an enum stream_end or -1. */
+/* stream_object.c: writes the first object.  These return an enum stream_end or
+ * -1. */
 int object_begin(struct object_stream *object, uint64_t size,
 		 struct error *err);
 int object_add(struct object_stream *object, const char *data, size_t len,
@@ -210,16 +213,17 @@ void object_free(struct object_stream *object);
 /* stream_cached.c */
 /* Looks in the cache for `object`, which must not be known yet. */
 void stream_look_up(struct stream *stream, struct object_stream *object);
-/* The server confirmed the cached version.  Under the lock. */
+/* Handles the server's confirmation of the cached version.  Under the lock. */
 void object_take_kept(struct object_stream *object);
-/* As stream_send_file().  Clears `cached` if the rest has to come over the
+/* Like stream_send_file().  Clears `cached` if the rest has to come over the
  * network. */
 int stream_send_cached(struct stream *stream, struct object_stream *object,
 		       struct error *err);
-/* Adds what will be written of a downloaded object to the cache. */
+/* Adds the data written of a downloaded object to the cache. */
 void object_keep(struct object_stream *object);
-void object_kept(
-	struct object_stream *object); /* all of it was written, and is right */
+/* Completes the cache entry when all of the object was written and is
+ * correct. */
+void object_kept(struct object_stream *object);
 void kept_done(struct kept *kept);
 
 void stream_wake(struct stream *stream); /* under the lock */

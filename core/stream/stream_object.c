@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An object as it is written: its checksums, and whether they are right. */
+/* Writing an object, and checking its checksums. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ int object_begin(struct object_stream *object, uint64_t size, struct error *err)
 			return -1;
 	}
 	object->begun = true;
-	/* Requests, if there are any, have been told by their answers. */
+	/* If there were requests, their answers have set the size. */
 	if (object->size == STREAM_SIZE_UNKNOWN)
 		object->size = size;
 	stream_output_begin(&object->stream->out, size);

@@ -21,7 +21,8 @@ void stream_output_init(struct stream_output *out, int fd)
 	memset(out, 0, sizeof(*out));
 	out->fd = fd;
 	out->is_pipe = fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
-	/* Fewer switches between writer and reader; not all may. */
+	/* Means fewer switches between writer and reader; not every user
+	 * may. */
 	if (out->is_pipe)
 		fcntl(fd, F_SETPIPE_SZ, PIPE_SIZE);
 }
@@ -33,7 +34,7 @@ bool stream_output_is_gone(const struct stream_output *out)
 	return out->is_pipe && poll(&at, 1, 0) > 0 && (at.revents & POLLERR);
 }
 
-/* After a call has failed: 0 to try again. */
+/* Handles the failure of a call: 0 to try again. */
 static int judge_failure(const struct stream_output *out, struct error *err)
 {
 	struct pollfd at = { .fd = out->fd, .events = POLLOUT };
@@ -41,7 +42,8 @@ static int judge_failure(const struct stream_output *out, struct error *err)
 	if (errno == EINTR)
 		return 0;
 	if (errno == EAGAIN) {
-		/* Somebody else with this descriptor wants it that way. */
+		/* Another process with this descriptor has made it
+		 * nonblocking. */
 		poll(&at, 1, -1);
 		return 0;
 	}
@@ -89,8 +91,8 @@ void stream_output_begin(struct stream_output *out, uint64_t size)
 	stream_tar_begin(&out->tar, out->joins);
 }
 
-/* How far the object may be written when it is there up to `at`: not the end,
- * and not up to a multiple of 512. */
+/* How far the object may be written when it has arrived up to `at`: not the
+ * end, and not up to a multiple of 512. */
 static uint64_t writable_end(const struct stream_output *out, uint64_t at)
 {
 	uint64_t end = out->size > STREAM_HELD_BYTES
@@ -99,14 +101,14 @@ static uint64_t writable_end(const struct stream_output *out, uint64_t at)
 
 	if (end > at)
 		end = at;
-	/* How much of an end will be left out is not known. */
+	/* It is not known yet how much of an end will be left out. */
 	if (out->joins && end && end == at)
 		end--;
 	return end < 511 ? 0 : (end + 1) / 512 * 512 - 1;
 }
 
-/* The same within the contents of a member of a tar file, if what is left can
- * be held. */
+/* The same, but within the contents of a tar member, if the rest can be held
+ * back. */
 static uint64_t safe_end(const struct stream_output *out, size_t len)
 {
 	uint64_t end = writable_end(out, out->at + len), safe;
@@ -140,8 +142,8 @@ static int write_zeros(struct stream_output *out, uint64_t count,
 	return ret;
 }
 
-/* This object is no tar file, and nothing of it was written.  What was left out
- * before it was right as it was. */
+/* Handles an object that is not a tar file, of which nothing was written.
+ * Leaving out the zeroes before it was correct. */
 static int stop_joining(struct stream_output *out, struct error *err)
 {
 	uint64_t zeros = out->pending + out->tar.zeros;
@@ -152,7 +154,7 @@ static int stop_joining(struct stream_output *out, struct error *err)
 	return write_zeros(out, zeros, err);
 }
 
-/* After the tar file was followed a bit further. */
+/* To be called after the tar file was followed further. */
 static int look_at_tar(struct stream_output *out, struct error *err)
 {
 	if (!out->joins)
@@ -206,7 +208,8 @@ static int put(struct stream_output *out, const char *data, size_t len,
 	return STREAM_DONE;
 }
 
-/* Passes bytes up to where an end may begin: `*used` of them. */
+/* Passes on bytes up to where an end may begin: sets `*used` to their
+ * number. */
 static int pass(struct stream_output *out, const char *data, size_t len,
 		size_t *used, struct error *err)
 {
@@ -217,7 +220,7 @@ static int pass(struct stream_output *out, const char *data, size_t len,
 	return ret == STREAM_DONE && *used ? put(out, data, *used, err) : ret;
 }
 
-/* These were taken for zeroes of an end, and begin a header. */
+/* Passes on zeroes that seemed to be an end, but begin a header. */
 static int pass_owed(struct stream_output *out, size_t owed, struct error *err)
 {
 	static const char zeros[STREAM_TAR_BLOCK];
@@ -270,14 +273,14 @@ static uint64_t follow(struct stream_output *out, int from, uint64_t until)
 	return until;
 }
 
-/* How many bytes to splice next, up to `end`. */
+/* Decides how many bytes to splice next, up to `end`. */
 static int plan_splice(struct stream_output *out, int from, uint64_t end,
 		       size_t *want, struct error *err)
 {
 	uint64_t to = end - out->at < SPLICE_MAX ? end : out->at + SPLICE_MAX;
 	uint64_t stop = out->joins ? follow(out, from, to) : to;
 
-	/* What is left is read, and held back. */
+	/* The rest is read and held back. */
 	if (stop < to)
 		to = stop ? stop - 1 : 0;
 	*want = to > out->at ? (size_t)(to - out->at) : 0;
@@ -304,8 +307,8 @@ int stream_output_splice(struct stream_output *out, int from, uint64_t *len,
 			return ret;
 		n = splice(from, &offset, out->fd, NULL, want,
 			   SPLICE_F_MOVE | SPLICE_F_MORE);
-		/* The file may have become shorter, or can't be spliced: to
-		 * read it will tell. */
+		/* The file may have been truncated, or can't be spliced:
+		 * reading it will tell. */
 		if (n == 0 || (n < 0 && errno == EINVAL))
 			break;
 		if (n < 0) {
@@ -320,10 +323,10 @@ int stream_output_splice(struct stream_output *out, int from, uint64_t *len,
 	return STREAM_DONE;
 }
 
-/* The end of an object whose zeroes at the end were left out. */
+/* Ends an object whose zeroes at the end were left out. */
 static int end_joined(struct stream_output *out, struct error *err)
 {
-	/* Nothing but whole blocks of zeroes is an empty archive. */
+	/* An object of only whole zero blocks is an empty archive. */
 	if (!out->tar.begun && (out->at || out->tar.zeros % STREAM_TAR_BLOCK))
 		return stop_joining(out, err);
 	if (!stream_tar_is_whole(&out->tar, out->at))
@@ -356,15 +359,15 @@ int stream_output_finish(struct stream_output *out, struct error *err)
 
 void stream_output_fail(struct stream_output *out, const struct error *why)
 {
-	/* A long name, as GNU tar has it: whoever knows it wants a member
-	 * behind it. */
+	/* GNU tar's header for a long name: a reader that knows it expects a
+	 * member to follow. */
 	char mark[512 + sizeof(why->text)] = "././@LongLink";
 	char *text = mark + 512;
 	unsigned sum = 0;
 	struct error unused;
 	size_t i;
 
-	/* Within an object it is broken already. */
+	/* Within an object, the stream is already broken. */
 	if (out->at > out->held_len)
 		return;
 	memcpy(mark + 100, "0000644", 8);

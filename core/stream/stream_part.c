@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A part of an object: asking for it, and for the rest of it when that has
- * broken, until there has been enough of it. */
+/* A part of an object: requests it, and after a failure the rest of it, until
+ * it is complete or has failed too often. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 
 /* Give up on a server that keeps sending something else. */
 #define WRONG_MAX 5
-/* The most we read of an answer that is an error. */
+/* The most that is read of an error answer. */
 #define ANSWER_MAX (64u << 10)
 
-/* Retry here, from where it broke, not in the HTTP client. */
+/* Retries happen here, from where it broke, not in the HTTP client. */
 static const struct retry_policy never = { .total_ms = -1 };
 
 struct part *part_new(struct object_stream *object, uint64_t start,
@@ -54,7 +54,7 @@ void part_free(struct part *part)
 	free(part);
 }
 
-/* It did not work: when to try again, or not any more. */
+/* Handles a failure: sets when to try again, or gives up. */
 static void fail(struct part *part, enum part_verdict verdict, int64_t after_ms)
 {
 	struct stream *stream = part->object->stream;
@@ -82,7 +82,7 @@ static void fail(struct part *part, enum part_verdict verdict, int64_t after_ms)
 	}
 }
 
-/* Makes its texts, and the header with the credentials. */
+/* Makes its strings, and the header with the credentials. */
 static int prepare(struct part *part, struct error *err)
 {
 	struct object_stream *object = part->object;
@@ -108,7 +108,7 @@ static int prepare(struct part *part, struct error *err)
 			    0)
 			return -1;
 		part->headers[n++] = part->authorization.data;
-		/* As it is stored, not unpacked on the way. */
+		/* Get the object as stored, not decompressed by the server. */
 		part->headers[n++] = "Accept-Encoding: gzip";
 	} else {
 		buf_puts(&part->url, object->name);
@@ -175,7 +175,7 @@ static int64_t retry_after_ms(const struct http_response *response)
 	return seconds * 1000;
 }
 
-/* The token may be stale: ask for another once. */
+/* The token may be stale: gets another one, once. */
 static bool sign_again(struct part *part, const struct http_response *response)
 {
 	const struct stream_scheme *scheme = part->object->scheme;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decides what to ask for next.  Parts are asked for in the order of the
+ * Decides what to request next.  Parts are requested in the order of the
  * stream, each with memory reserved for it.  Only the first part of an object
- * of unknown size can be asked for; the memory for the rest is guessed from the
- * object before, and left free.
+ * of unknown size can be requested; memory for the rest is estimated from the
+ * previous object, and left free.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "core/base/text.h"
 #include "core/stream/stream_internal.h"
 
-/* Objects that are known of, beyond the one that is written. */
+/* The most objects known beyond the one being written. */
 #define OBJECTS_MAX 256
 
 static bool scheme_has(const struct stream_scheme *scheme, const char *url)
@@ -55,7 +55,8 @@ static void add_object(struct stream *stream, const struct stream_object *given)
 	pthread_mutex_unlock(&stream->lock);
 }
 
-/* Takes the next object of a list still being read: true if there was one. */
+/* Takes the next object of a list that is still being read: true if there was
+ * one. */
 static bool fetch_object(struct stream *stream)
 {
 	struct stream_object given = { .size = STREAM_SIZE_UNKNOWN };
@@ -80,8 +81,8 @@ bool stream_has_several(struct stream *stream)
 	return stream->object_count > 1;
 }
 
-/* A part that waits; `*wait_ms`: how long for the first of those that can't
- * be started yet. */
+/* Finds a part to start; `*wait_ms`: the time until the first of those that
+ * can't be started yet. */
 static struct part *find_waiting(struct stream *stream, int64_t *wait_ms)
 {
 	int64_t now = time_monotonic_ms();
@@ -131,8 +132,8 @@ static struct part *add_part(struct object_stream *object, uint64_t len,
 	return part;
 }
 
-/* An object's share of the memory left: the first one must still finish if its
- * cache entry turns out to be damaged. */
+/* An object's share of the memory left: the first one must still be able to
+ * finish if its cache entry turns out to be damaged. */
 static size_t share_of(const struct stream *stream,
 		       const struct object_stream *object, size_t budget)
 {
@@ -141,8 +142,8 @@ static size_t share_of(const struct stream *stream,
 	return budget > stream->spare ? budget - stream->spare : 0;
 }
 
-/* Under the lock.  NULL: there is no memory for it now, or nothing to do; or
- * `*unknown` has to be looked up before. */
+/* Under the lock.  NULL: no memory for it now, or nothing to do; or `*unknown`
+ * must be looked up first. */
 static struct part *plan_part(struct stream *stream,
 			      struct object_stream **unknown)
 {
@@ -174,7 +175,7 @@ static struct part *plan_part(struct stream *stream,
 				    : first_len(stream, object);
 		need = blocks_of(len);
 		share = share_of(stream, object, budget);
-		/* The one that is written now must go on with any. */
+		/* The object being written must go on with any amount. */
 		if (need > share && object == stream->objects && share) {
 			need = share;
 			len = least(len, need * (uint64_t)BLOCK_SIZE);
@@ -200,8 +201,8 @@ void stream_reap(struct stream *stream)
 	}
 }
 
-/* All others may belong to objects that wait for the first one to be written,
- * which began without one. */
+/* All other connections may be used by objects that wait for the first one,
+ * which began without a connection. */
 static size_t connections_of(const struct stream *stream)
 {
 	return (size_t)stream->options->connections +
@@ -227,7 +228,7 @@ int64_t stream_plan(struct stream *stream)
 			stream_look_up(stream, unknown);
 			continue;
 		}
-		/* All known objects are asked for: fetch another from the
+		/* All known objects are requested: fetch another from the
 		 * list. */
 		if (!part && stream->pool.unreserved && fetch_object(stream))
 			continue;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fields of a header: where they are, and their bytes. */
+/* Offsets and lengths of header fields. */
 #define SIZE_AT 124
 #define SIZE_LEN 12
 #define SUM_AT 148
@@ -27,7 +27,7 @@ void stream_tar_begin(struct stream_tar *tar, bool leaves_end)
 	tar->count = 0;
 }
 
-/* Octal, or as GNU tar has it binary behind a set bit. */
+/* Octal, or GNU tar's binary form, marked by the top bit. */
 static bool read_number(const char *at, size_t len, uint64_t *out)
 {
 	const unsigned char *digit = (const unsigned char *)at;
@@ -94,7 +94,7 @@ static void add_contents(struct stream_tar *tar, uint64_t size)
 	tar->count++;
 }
 
-/* A size that a pax header has said is that of the member after it. */
+/* A size from a pax header applies to the member after it. */
 static void pass_member(struct stream_tar *tar, uint64_t size)
 {
 	char kind = tar->block[KIND_AT];
@@ -265,6 +265,6 @@ uint64_t stream_tar_end(const struct stream_tar *tar, uint64_t end)
 			       ? end
 			       : tar->members[slot].end - 1;
 	}
-	/* Before the first contents, nothing is better than a header. */
+	/* Before the first contents, nothing is safer than a header. */
 	return tar->is_tar && tar->count <= STREAM_TAR_MEMBERS ? 0 : end;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Follows the headers of a tar file as its bytes pass.  It finds where the file
- * may break off so that every reader notices: Python's tarfile, for one, takes
- * an end within or before a header for the end of the archive; nobody does so
- * within the contents of a member.  And it finds the zeroes that end an
- * archive, so that another archive may follow without them.
+ * may break off so that every reader notices: some, such as Python's tarfile,
+ * take an end within or before a header for the end of the archive, but none
+ * does so within the contents of a member.  It also finds the zeroes that end
+ * an archive, so that another archive may follow without them.
  */
 #ifndef JOBRUN_STREAM_TAR_H
 #define JOBRUN_STREAM_TAR_H
@@ -14,50 +14,50 @@
 #include <stdint.h>
 
 #define STREAM_TAR_BLOCK 512u
-/* The zeroes that an archive ends with, or more. */
+/* The zeroes at the end of an archive, at least. */
 #define STREAM_TAR_END (2 * STREAM_TAR_BLOCK)
-/* More members than begin in what is held back. */
+/* More than the members that can begin in the held-back bytes. */
 #define STREAM_TAR_MEMBERS 128u
 
-/* What is no tar file does no harm. */
+/* Input that is not a tar file does no harm. */
 struct stream_tar {
-	bool is_tar;     /* up to now */
-	bool begun;      /* it has had a header */
-	bool leaves_end; /* the zeroes of an end are none of its bytes */
-	bool is_sparse;  /* the next block goes on with GNU tar's sparse map */
-	uint64_t zeros;  /* that were left out since the last header */
-	uint64_t header; /* where the next one is */
-	size_t have;     /* bytes of it */
+	bool is_tar;     /* the bytes so far are a tar file */
+	bool begun;      /* a header was seen */
+	bool leaves_end; /* its bytes exclude the zeroes of an end */
+	bool is_sparse;  /* GNU tar's sparse map continues in the next block */
+	uint64_t zeros;  /* zeroes left out since the last header */
+	uint64_t header; /* the offset of the next header */
+	size_t have;     /* bytes of that header seen */
 	char block[STREAM_TAR_BLOCK];
 	struct {
-		uint64_t at, end; /* what is left of its records */
-		size_t length;    /* of the record under way, as it says */
-		size_t seen;      /* bytes of it */
-		char text[40];    /* its first ones */
+		uint64_t at, end; /* the rest of the pax records */
+		size_t length;    /* the stated length of the current record */
+		size_t seen;      /* bytes of the record seen */
+		char text[40];    /* the first bytes of the record */
 		uint64_t size;    /* of the next member */
 		bool has_size;
 	} pax;
-	uint64_t sparse_size; /* of the contents behind the sparse map */
+	uint64_t sparse_size; /* of the contents after the sparse map */
 	struct {
 		uint64_t start, end;   /* of its contents, in whole blocks */
-	} members[STREAM_TAR_MEMBERS]; /* the last that have contents */
-	size_t count;                  /* of all of these */
+	} members[STREAM_TAR_MEMBERS]; /* the last ones with contents */
+	size_t count;                  /* how many there were of these */
 };
 
 void stream_tar_begin(struct stream_tar *tar, bool leaves_end);
-/* Takes the bytes from `at` on, in their order.  Returns how many: all, or up
- * to where stream_tar_skip() must be asked. */
+/* Takes the bytes from offset `at`, in order.  Returns how many it took: all,
+ * or those up to where stream_tar_skip() must be called. */
 size_t stream_tar_add(struct stream_tar *tar, uint64_t at, const char *data,
 		      size_t len);
-/* Returns how many of the next bytes, from `at` on, are left out because they
- * are of an end.  `*owed` zeroes left out before were of a header after all. */
+/* Returns how many bytes from offset `at` to leave out, as they are part of an
+ * end.  `*owed` zeroes left out earlier belonged to a header after all. */
 size_t stream_tar_skip(struct stream_tar *tar, uint64_t at, const char *data,
 		       size_t len, size_t *owed);
-/* The next byte that it must see. */
+/* The offset of the next byte that it must see. */
 uint64_t stream_tar_next(const struct stream_tar *tar);
-/* Whether a tar file of `at` bytes, and what was left out, is whole. */
+/* Whether a tar file of `at` bytes, plus the bytes left out, is complete. */
 bool stream_tar_is_whole(const struct stream_tar *tar, uint64_t at);
-/* The last place up to `end`, one byte before the end of a block and not long
+/* The last offset up to `end`, one byte before the end of a block and not long
  * past, that is within contents; 0 before the first contents, and `end` if the
  * object is not a tar file. */
 uint64_t stream_tar_end(const struct stream_tar *tar, uint64_t end);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The machines made for a run: the KIND_FOR_RUN resources that it needs at its
- * provider, and what they need.  They are the supervisor's from the first
- * second, whoever applied the job may go: it makes them, replaces lost ones,
- * looks after them during an attempt, and deletes them after the end of the
- * run.  All of it is planned and executed as `apply` does it, so it is in the
- * journal too.
+ * provider, and what these need.  The supervisor owns them from the start, so
+ * whoever applied the job may go: it makes them, replaces lost ones, checks
+ * them during an attempt, and deletes them after the run.  It plans and
+ * executes this as `apply` does, so all of it is in the journal too.
  *
- * The outputs of these resources hold the run's values:
+ * The outputs of these resources hold values for the run:
  *
  *	hosts		where they are reached, ["USER@203.0.113.7", …]
  *	addresses	what they are called, by default as in `hosts`
@@ -23,51 +22,52 @@
 
 struct allocation;
 
-/* As the specification of a run keeps it, in `mem`: what `run` needs, as it is
- * wanted, and how often it is looked at.  NULL if nothing of that is for the
- * run. */
+/* The allocation as the run's specification stores it, in `mem`: the wanted
+ * resources that `run` needs, and how often they are checked.  NULL if none of
+ * them is for the run. */
 const char *allocation_text(const struct resource *run, const char *provider,
 			    long interval_s, struct arena *mem);
 
-/* All borrowed; they must outlive it. */
+/* All borrowed; they must outlive the allocation. */
 struct allocation_deps {
-	const struct provider *const *providers; /* all, up to NULL */
+	/* all providers, NULL-terminated */
+	const struct provider *const *providers;
 	struct store *store;
 	struct loop *loop;
-	/* A pending resource: "tpu-vm 'a' is CREATING". */
+	/* Reports a pending resource: "tpu-vm 'a' is CREATING". */
 	void (*progress)(void *arg, const char *text);
-	/* A machine is not there any more, or not usable; once. */
+	/* Reports, once, that a machine is gone or unusable. */
 	void (*lost)(void *arg, const char *why);
 	void *arg;
 };
 
-/* `kept` as allocation_text() made it; borrowed. */
+/* `kept` comes from allocation_text(); borrowed. */
 struct allocation *allocation_open(const json_t *kept,
 				   const struct allocation_deps *deps,
 				   struct error *err);
-/* Waits for a call under way. */
+/* Waits for a call in progress. */
 void allocation_close(struct allocation *allocation);
 
 /*
- * Has all of it made that is not there or lost, and waits until it can be
- * used.  Runs the loop; not to be called from within it.  Sets `outputs`
- * (new), and `made` if something was not there before.
+ * Makes all resources that are missing or lost, and waits until they can be
+ * used.  Runs the loop; must not be called from within it.  Sets `outputs`
+ * (new), and `made` if something had to be made.
  */
 int allocation_ensure(struct allocation *allocation, json_t **outputs,
 		      bool *made, struct error *err);
-/* Makes the other two come back soon, with ERROR_INTERRUPTED. */
+/* Makes the other two return soon, with ERROR_INTERRUPTED. */
 void allocation_interrupt(struct allocation *allocation);
 
-/* While an attempt goes on: looks every so often, from the loop, which it may
- * also stop. */
+/* During an attempt: checks the resources at intervals, from the loop, which it
+ * may also stop. */
 void allocation_watch(struct allocation *allocation);
 void allocation_unwatch(struct allocation *allocation);
 
-/* Whether a run that ended so lets go of them. */
+/* Whether a run that ended this way gives up its machines. */
 bool allocation_is_over(const struct allocation *allocation,
 			enum run_state state);
-/* Deletes all of it.  Runs the loop.  Resources that it cannot delete stay in
- * the journal. */
+/* Deletes all resources.  Runs the loop.  Resources that it cannot delete stay
+ * in the journal. */
 int allocation_release(struct allocation *allocation, struct error *err);
 
 #endif

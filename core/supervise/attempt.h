@@ -7,10 +7,10 @@
  *	ending     the first reason to end counts; SIGTERM, grace, SIGKILL
  *	final      nothing of it runs any more
  *
- * It decides what the end of a task means and writes the tasks' records.
- * Where tasks run is the backend's business, storing the records its owner's,
- * and so is what follows: another attempt, or the end of the run.  One event
- * loop can have several.
+ * It decides what the end of a task means and fills in the tasks' records.  The
+ * backend knows where tasks run.  The owner stores the records, and decides
+ * what follows: another attempt, or the end of the run.  One event loop can
+ * have several attempts.
  */
 #ifndef JOBRUN_ATTEMPT_H
 #define JOBRUN_ATTEMPT_H
@@ -26,22 +26,22 @@
 
 struct attempt;
 
-/* All borrowed, to outlive the attempt. */
+/* All borrowed; they must outlive the attempt. */
 struct attempt_deps {
 	const struct run_spec *spec;
 	struct loop *loop;
 	struct backend
 		*backend; /* is attached to this attempt until it has ended */
-	struct task_record *tasks; /* one each; reset when it begins */
+	struct task_record *tasks; /* one per task; reset when it begins */
 	int64_t max_running_ms;    /* 0: no limit */
 };
 
-/* From the loop or from within a call. */
+/* Called from the loop or from within a call. */
 struct attempt_hooks {
-	/* The record of a task, and attempt_state(), have changed. */
+	/* The record of a task, or attempt_state(), has changed. */
 	void (*task_changed)(void *arg, size_t ordinal);
 	void (*state_changed)(void *arg);
-	/* It is final; it may be freed. */
+	/* The attempt is final, and may be freed. */
 	void (*ended)(void *arg);
 };
 
@@ -53,17 +53,17 @@ void attempt_free(struct attempt *attempt);
 /* Begins to prepare.  A failure to prepare is an end like others. */
 void attempt_begin(struct attempt *attempt);
 
-/* Asks for the end: with the job's grace, or `now`. */
+/* Asks the attempt to end: with the job's grace period, or `now`. */
 void attempt_cancel(struct attempt *attempt, const char *why, bool now);
-/* The same for something that went wrong outside of it. */
+/* The same because something outside the attempt has failed. */
 void attempt_fail(struct attempt *attempt, const char *why);
 
-/* And for machines that are gone. */
+/* The same because machines are gone. */
 void attempt_lose(struct attempt *attempt, const char *why);
 
 enum run_state attempt_state(const struct attempt *attempt);
 
-/* The outcome of an attempt that is final, or is ending: cause and why, so
+/* The outcome of an attempt that is final or ending: cause and reason, so
  * far. */
 struct attempt_outcome attempt_outcome(const struct attempt *attempt);
 

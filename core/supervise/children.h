@@ -22,9 +22,9 @@ struct children_deps {
 
 /*
  * Each task leads a process group, and dies with the calling thread.  The
- * process must be a subreaper.  What a task has started and left behind is
- * killed by `finish`: every child of this process if nobody else's task is
- * among them, else those that have the run's folder in their environment.
+ * process must be a subreaper.  `finish` kills the processes that a task has
+ * left behind: every child of this process if nobody else's task is among them,
+ * else those with the run's folder in their environment.
  */
 struct backend *children_new(const struct children_deps *deps);
 

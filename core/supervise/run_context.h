@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The surroundings of an attempt: a specification, with ports; logs; a backend;
- * and the records of its tasks, stored as they change.  A run has one for all
- * its attempts, one after the other; each hyperparameter trial has its own.
+ * The context of an attempt: a specification with ports, logs, a backend, and
+ * the records of its tasks, stored as they change.  All attempts of a run use
+ * one context, one after the other; each hyperparameter trial has its own.
  */
 #ifndef JOBRUN_RUN_CONTEXT_H
 #define JOBRUN_RUN_CONTEXT_H
@@ -20,25 +20,27 @@ struct run_context_deps {
 	struct store *store;
 	struct loop *loop;
 	struct reaper *reaper;
-	const struct rlimit *no_files; /* what tasks get */
+	const struct rlimit *no_files; /* the limit for tasks */
 };
 
-/* Filled in by its owner up to `arg`, else zeroed. */
+/* The owner sets the members up to `arg` and zeroes the rest. */
 struct run_context {
 	const struct run_context_deps *deps;
-	struct run_spec spec;             /* where the logs go: spec.folder */
-	const struct run_record *run;     /* whose tasks these are */
-	int trial;                        /* 0: of none */
-	void (*state_changed)(void *arg); /* attempt_state() of `attempt` */
-	void (*ended)(void *arg);         /* `attempt` is final */
-	/* How many of its hosts are ready; or NULL. */
+	struct run_spec spec;         /* where the logs go: spec.folder */
+	const struct run_record *run; /* the run that the tasks belong to */
+	int trial;                    /* 0: not a trial */
+	/* attempt_state() of `attempt` has changed */
+	void (*state_changed)(void *arg);
+	void (*ended)(void *arg); /* `attempt` is final */
+	/* Reports how many of its hosts are ready; or NULL. */
 	void (*progress)(void *arg, size_t ready, size_t count);
 	void *arg;
 
 	struct attempt *attempt; /* NULL: none has begun */
 	struct recorder recorder;
-	/* May be set before run_context_open(), to one on the same hosts that another
-	 * context has no use for any more: then that goes on (hosts_move()). */
+	/* May be set before run_context_open() to a backend on the same hosts
+	 * that another context no longer needs: then that is reused
+	 * (hosts_move()). */
 	struct backend *backend;
 	struct port_leases *ports;
 	struct task_record
@@ -52,8 +54,8 @@ int run_context_open(struct run_context *context, struct arena *mem,
 		     struct error *err);
 
 /*
- * Between attempts: has its machines made that are not there, and goes where
- * they are.  Runs the loop; see allocation_ensure().
+ * To be called between attempts: makes the missing machines, and uses those.
+ * Runs the loop; see allocation_ensure().
  */
 int run_context_settle(struct run_context *context,
 		       struct allocation *allocation, struct arena *mem,
@@ -63,15 +65,15 @@ int run_context_settle(struct run_context *context,
  * an end like others. */
 void run_context_begin(struct run_context *context, int64_t max_running_ms);
 
-/* After the end of an attempt: its logs are complete and closed, and what was
- * lost of them is in the records, which are not stored yet. */
+/* To be called after the end of an attempt: its logs are complete and closed,
+ * and lost output is counted in the records, which are not stored yet. */
 void run_context_end(struct run_context *context);
 
-/* The same, with the logs of the last attempt open once more, for what the run
- * may have left on hosts: hosts_reconcile(). */
+/* The same with the logs of the last attempt opened again, for what the run may
+ * have left on hosts: hosts_reconcile(). */
 int run_context_reconcile(struct run_context *context, struct error *err);
 
-/* After the last attempt: lets go of where it ran. */
+/* To be called after the last attempt: releases where it ran. */
 void run_context_leave(struct run_context *context);
 
 void run_context_done(struct run_context *context);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs that a supervisor of this machine owns (supervisor.h): what providers
- * have in common whose tasks run here, or on hosts that are reached from here.
- * They are records of the store under the provider's name.
+ * Runs owned by a supervisor of this machine (supervisor.h): the common part of
+ * providers whose tasks run here, or on hosts reached from here.  They are
+ * records of the store under the provider's name.
  *
- * The context of such a provider begins with a `struct supervised`; then these
- * functions can stand in the table of its run's kind as they are.
+ * The context of such a provider begins with a `struct supervised`; then its
+ * run's kind can use these functions as they are.
  */
 #ifndef JOBRUN_SUPERVISED_H
 #define JOBRUN_SUPERVISED_H
@@ -16,9 +16,9 @@
 struct supervised {
 	struct provider_env env;
 	const char *provider; /* its name */
-	/* The specification of a run of this job; `want`, with all its values,
-	 * is NULL if it is only to be foreseen.  As spec_from_job() otherwise,
-	 * which is what NULL means. */
+	/* Makes the specification of a run of this job; `want`, with all its
+	 * values, is NULL for a forecast.  NULL: spec_from_job(), which it
+	 * otherwise resembles. */
 	int (*specify)(const struct supervised *as, const struct job *job,
 		       const struct resource *want, struct arena *mem,
 		       struct run_spec *out, const char **missing,
@@ -44,19 +44,19 @@ void supervised_describe_container(const struct run_spec *spec, json_t *out);
 json_t *supervised_describe(const struct job *job, const struct run_spec *spec);
 /* The parameters, settings and metric of the trials.  Returns new. */
 json_t *supervised_trials_json(const struct run_spec *spec);
-/* Only the part of that about checkpoints and data. */
+/* Only the part about checkpoints and data. */
 void supervised_describe_files(const struct job *job,
 			       const struct run_spec *spec, json_t *out);
 
-/* Notes what trials of ours are not; misses what they cannot be. */
+/* Notes how our trials differ from the service's, and what they cannot do. */
 void supervised_check_trials(const struct job *job, const struct run_spec *spec,
 			     struct resources *out);
 
-/* The run itself; of every provider whose context is a struct supervised. */
+/* The run itself, for every provider whose context is a struct supervised. */
 extern const struct kind kind_supervised_run;
 
-/* The environment of the run with the job's digest, if there is one; else of
- * the next. */
+/* The environment of the run with the job's digest if it exists, else of the
+ * next run. */
 int supervised_environment(void *ctx, const struct job *job,
 			   enum task_type type, int index,
 			   struct environment *out, struct error *err);

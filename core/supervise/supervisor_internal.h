@@ -15,16 +15,16 @@
 /* Descriptors that the new process finds open. */
 #define SUPERVISOR_LOCK_FD 3
 #define SUPERVISOR_REPORT_FD 4
-#define SUPERVISOR_DEVICES_FD 5 /* closed if the run takes none */
+#define SUPERVISOR_DEVICES_FD 5 /* closed if the run takes no devices */
 #define SUPERVISOR_READY '+'
-/* What a supervisor ends with that could not record the end of its run. */
+/* The exit status of a supervisor that could not record the end of its run. */
 #define SUPERVISOR_UNRECORDED 3
 
-/* ": out of memory": what it wrote last to its log, or "". */
+/* The last line of its log, as ": out of memory", or "". */
 void supervisor_last_words(const char *log, char *out, size_t size);
 
 /* Starts the process of a run whose specification is written and whose lock
- * this is, and waits until it has taken the run over. */
+ * this is, and waits until it has taken over. */
 struct run_spec;
 int supervisor_spawn(struct store *store, const struct run_spec *spec, int lock,
 		     struct error *err);
@@ -40,31 +40,30 @@ struct supervisor_start {
 };
 int supervisor_run(const struct supervisor_start *start, pid_t guard);
 
-/* The newest attempt of the run that this is an attempt of; 1 if there is no
- * such run. */
+/* The newest attempt of the same run; 1 if there is no such run. */
 int supervisor_newest(struct store *store, const char *job_id, int attempt,
 		      struct arena *mem, struct run_record *out,
 		      struct error *err);
 
-/* Whether it was started on this machine. */
+/* Whether the run was started on this machine. */
 bool supervisor_is_of_here(const struct run_record *run);
 
-/* Records a run as failed whose supervisor can't do so any more. */
+/* Records a run as failed when its supervisor no longer can. */
 int supervisor_abandon(struct store *store, const char *job_id, int attempt,
 		       const char *why, struct error *err);
 
-/* Whether what the run in a folder has started goes on without a supervisor:
- * it is on hosts. */
+/* Whether the tasks of the run in a folder go on without a supervisor: they are
+ * on hosts. */
 bool supervisor_goes_on(const char *folder);
-/* Whether the logs of the run in a folder are copied somewhere. */
+/* Whether the logs of the run in a folder are uploaded somewhere. */
 bool supervisor_keeps_logs(const char *folder);
 
-/* While machines that were made for a run that is over are being let go of, or
- * the last of its logs is copied, there is a mark in its folder. */
+/* Sets or removes a mark in the run's folder, which is there while machines of
+ * an ended run are being deleted, or the last of its logs is uploaded. */
 void supervisor_mark(const char *home, bool mark);
 bool supervisor_is_marked(const char *home);
 
-/* Rewrites the file `state` of the run, for those who watch it. */
+/* Rewrites the run's file `state`, for processes that watch it. */
 void supervisor_publish(struct store *store, const struct run_record *run);
 
 #endif

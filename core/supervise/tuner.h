@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trials of hyperparameters: one run, whose program is started many times,
- * each with other values and a folder of its own, some of them at a time.
- * It chooses the values (trial_space.h), reads what came of them
- * (trial_value.h), stops the hopeless early if that is asked for, and writes
- * the trials' records; that of the run is its owner's.
+ * Hyperparameter trials: one run whose program is started many times, some at a
+ * time, each time with other values and its own folder.  The tuner chooses the
+ * values (trial_space.h), reads the results (trial_value.h), stops hopeless
+ * trials early if asked to, and writes the trials' records; its owner writes
+ * that of the run.
  *
- * A trial that fails is restarted as jobrun.restart says.  On hosts those that
- * run at a time have hosts of their own, as far as there are enough.
+ * A trial that fails is restarted as jobrun.restart says.  On hosts, parallel
+ * trials have separate hosts, as far as there are enough.
  *
  *	runs/JOB.ATTEMPT/trials/3/	the folder of a trial
  *	  logs/, output/, spec.json	as those of a run
@@ -22,7 +22,7 @@
 
 struct tuner;
 
-/* All borrowed, to outlive it. */
+/* All borrowed; they must outlive the tuner. */
 struct tuner_deps {
 	const struct run_context_deps *context;
 	const struct run_spec *spec;
@@ -30,11 +30,11 @@ struct tuner_deps {
 	struct arena *mem;
 };
 
-/* From the loop or from within a call. */
+/* Called from the loop or from within a call. */
 struct tuner_hooks {
-	/* tuner_state(), or the record of a trial in the store. */
+	/* tuner_state(), or the record of a trial in the store, has changed. */
 	void (*changed)(void *arg);
-	/* It is final. */
+	/* The tuner is final. */
 	void (*ended)(void *arg);
 };
 
@@ -44,17 +44,17 @@ struct tuner *tuner_new(const struct tuner_deps *deps,
 void tuner_free(struct tuner *tuner);
 
 /* Starts the first trial alone, as it prepares for all; then the others.
- * Resumes the trials on hosts that another process has begun.  A failure is an
- * end like others. */
+ * Resumes trials on hosts that another process has begun.  A failure is an end
+ * like others. */
 void tuner_begin(struct tuner *tuner);
 
-/* As attempt_cancel() and attempt_fail(), for all trials. */
+/* Like attempt_cancel() and attempt_fail(), for all trials. */
 void tuner_cancel(struct tuner *tuner, const char *why, bool now);
 void tuner_fail(struct tuner *tuner, const char *why);
 
 enum run_state tuner_state(const struct tuner *tuner);
-/* The run's: 0, ERROR_TRY_AGAIN if another owner's run was in the way before
- * anything began, else -1. */
+/* The run's exit code: 0; ERROR_TRY_AGAIN if another owner's run blocked it
+ * before anything began; else -1. */
 int tuner_exit_code(const struct tuner *tuner);
 /* Why it has ended, or is ending; NULL after success. */
 const char *tuner_why(const struct tuner *tuner);

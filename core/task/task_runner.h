@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One task of a run whose tasks somebody else starts, each on its node, with
- * the run's folder in a directory that all of them share.  A member runs the
- * program of its task as a supervisor here would, and leaves in that folder
- * what the run is followed by:
+ * One task of a run whose tasks are started by somebody else, each on its node,
+ * with the run's folder in a shared directory.  A task runner runs the task's
+ * program as a local supervisor would, and writes into that folder the files by
+ * which the run is followed:
  *
- *	spec.json, secrets.json	what it is told; written before, and of the
+ *	spec.json, secrets.json	its instructions, written before; for the
  *				second see task_secrets.h
- *	attempts/N/logs/	its output, as core/log/log.h has it
+ *	attempts/N/logs/	its output, as in core/log/log.h
  *	attempts/N/tasks/TYPE-INDEX
  *		start HOST PID TIME_MS
- *				of jobrun itself, if it never came to the
- *				program
+ *				PID of jobrun itself, if the program was
+ *				never started
  *		told SIGNAL TIME_MS
  *				somebody else wants it to end, or the setup
  *				of its node has failed
  *		end STATUS TIME_MS LOGGED LOST
- *				the status as waitpid() gives it, the size
- *				of the files of its log, which are on the disk
- *				by then, and the bytes that could not be kept
+ *				the status of waitpid(), the size of its log
+ *				files, which are on the disk by then, and the
+ *				number of bytes that could not be stored
  *	attempts/N/until	when to end it, in ms; written before, by who
  *				knows how long the run may take
- *	attempts/N/over_time	it has been: all tasks end
+ *	attempts/N/over_time	the time is up: all tasks end
  *	output/			JOBRUN_RUN_DIR
- *	trials/K/		for each trial of hyperparameters, with attempts/
- *				and output/ of its own (trial_spec.h)
+ *	trials/K/		for each hyperparameter trial, with its own
+ *				attempts/ and output/ (trial_spec.h)
  *
- * As everywhere, the job ends when its master does: members see from its file
- * that it has succeeded, and end.
+ * As everywhere, the job ends when its master does: other task runners see from
+ * the master's file that it has succeeded, and end.
  */
 #ifndef JOBRUN_TASK_RUNNER_H
 #define JOBRUN_TASK_RUNNER_H
@@ -42,17 +42,17 @@
 
 struct task_runner_deps {
 	const char *folder; /* of the run */
-	int trial;          /* of hyperparameters; 0: the run has none */
+	int trial;          /* a hyperparameter trial; 0: none */
 	int restart;        /* which attempt this is: 0, 1 … */
-	/* All tasks, as the place itself names them: in the order of the
-	 * run's tasks, with types that mean nothing; and which one this is. */
+	/* All tasks, as the place itself numbers them: in the order of the
+	 * run's tasks, with meaningless types; and which one this is. */
 	const struct topology *peers;
 	size_t self;
 };
 
 /*
- * Runs the task to its end.  Returns its exit status (128 + n after signal n; 0
- * too if the master has succeeded before), or -1 if it could not be started.
+ * Runs the task to its end.  Returns its exit status (128 + n after signal n;
+ * also 0 if the master has succeeded before), or -1 if it could not be started.
  */
 int task_runner_run(const struct task_runner_deps *deps, struct error *err);
 
@@ -60,16 +60,17 @@ int task_runner_run(const struct task_runner_deps *deps, struct error *err);
 const char *task_file_path(struct arena *mem, const char *attempt,
 			   const char *type, int index);
 
-/* A task's file, from the folder of an attempt (or a copy of it): fills in what
- * is known, and leaves the rest.  Texts live in `mem`.  1: there is none yet. */
+/* Reads a task's file from the folder of an attempt (or a copy of it): fills in
+ * what is known, and leaves the rest.  Strings live in `mem`.  1: there is none
+ * yet. */
 int task_file_read(const char *folder, struct arena *mem,
 		   struct task_record *task, struct error *err);
-/* Whether somebody outside has told it to end before it did, by SIGTERM or
- * SIGINT. */
+/* Whether somebody outside told it to end, by SIGTERM or SIGINT, before it
+ * did. */
 bool task_file_was_told(const char *folder, const struct task_record *task);
-/* Whether all that the task has logged is in the folder; of one that has not
- * ended yet nobody knows, which is true.  A directory that is shared may show
- * the end of a task before the last of its log. */
+/* Whether all output of the task is in the folder; true for a task that has not
+ * ended.  In a shared directory, the end of a task may be visible before the
+ * last of its log. */
 bool task_file_is_whole(const char *folder, const struct task_record *task);
 
 #endif

@@ -8,8 +8,8 @@ static bool suits(const struct topology *all, size_t ordinal)
 	return true;
 }
 
-/* The last two are those of hyperparameter tuning; google-cloud's hypertune
- * package reads them (github.com/GoogleCloudPlatform/cloudml-hypertune). */
+/* The last two are for hyperparameter tuning; the package cloudml-hypertune
+ * reads them (github.com/GoogleCloudPlatform/cloudml-hypertune). */
 static void write_names(const struct topology *all, size_t ordinal,
 			struct environment *env)
 {

@@ -5,7 +5,7 @@
 
 #include "core/base/json.h"
 
-/* Vertex AI's pools are these roles by their positions (cloud.google.com,
+/* Vertex AI's pools have these roles by their positions (cloud.google.com,
  * "Distributed training", worker pools). */
 static const char *pool_name(const struct topology *all, enum task_type type)
 {
@@ -15,7 +15,7 @@ static const char *pool_name(const struct topology *all, enum task_type type)
 		[TASK_PS] = "workerpool2",
 		[TASK_EVALUATOR] = "workerpool3",
 	};
-	/* The first pool is there always: without a master it is the workers'. */
+	/* The first pool always exists: without a master it is the workers'. */
 	bool headless = all->count && all->tasks[0].type == TASK_WORKER;
 
 	if (!all->names_pools)

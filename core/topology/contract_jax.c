@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Each of several processes on a host has devices of its own
+/* Each of several processes on a host has its own devices
  * (jax/_src/distributed.py, local_device_ids); the last may have more. */
 static void write_devices(const struct topology *all,
 			  const struct task_place *self,
@@ -26,9 +26,9 @@ static void write_devices(const struct topology *all,
 
 /*
  * Writes coordinator_address, num_processes and process_id for
- * jax.distributed.initialize().  JAX reads the first by itself (docs.jax.dev,
+ * jax.distributed.initialize().  JAX itself reads the first (docs.jax.dev,
  * jax.distributed); the others have the names that launchers and programs agree
- * on.  A program has one rendezvous: its port is torch.distributed's.
+ * on.  A program has one rendezvous, so the port is torch.distributed's.
  */
 static void write_coordinator(const struct topology *all, size_t ordinal,
 			      struct environment *env)

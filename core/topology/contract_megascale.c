@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several slices of TPUs that train together: what libtpu and JAX hear of the
- * slices, which each for itself is PJRT's (jax/_src/clusters/
- * cloud_tpu_cluster.py; cloud.google.com/tpu/docs/multislice-introduction).
+ * Several TPU slices that train together: what libtpu and JAX need to know
+ * about the slices, while PJRT's variables describe each slice
+ * (jax/_src/clusters/ cloud_tpu_cluster.py;
+ * cloud.google.com/tpu/docs/multislice-introduction).
  */
 #include "core/topology/contract.h"
 
 #include <stdlib.h>
 
-/* libtpu's own, if it is not told. */
+/* libtpu's default. */
 #define PORT 8080
 
 static bool suits(const struct topology *all, size_t ordinal)
@@ -33,7 +34,7 @@ static void write_slices(const struct topology *all, size_t ordinal,
 	free(address);
 }
 
-/* The coordinator's port. */
+/* The port of the coordinator. */
 static const int *ports(const struct topology *all, size_t ordinal)
 {
 	static const int own[] = { PORT, 0 };

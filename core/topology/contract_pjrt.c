@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Processes of one slice find each other from this port up. */
+/* Processes of one slice find each other at this port and the following
+ * ones. */
 #define FIRST_PORT 8476
 
 static bool suits(const struct topology *all, size_t ordinal)
@@ -17,8 +18,8 @@ static bool suits(const struct topology *all, size_t ordinal)
 	       contract_is_ranked(all, ordinal);
 }
 
-/* A rehearsal has as many devices: CPU_NUM_DEVICES is PyTorch/XLA's, the flag
- * in XLA_FLAGS is what JAX reads. */
+/* A rehearsal has as many CPU devices: CPU_NUM_DEVICES is PyTorch/XLA's, JAX
+ * reads the flag in XLA_FLAGS. */
 static void write_cpu(const struct topology *all, struct environment *env)
 {
 	unsigned each = all->count / topology_machines(all);
@@ -64,9 +65,9 @@ static void chip_grid(unsigned chips, unsigned *x, unsigned *y)
 }
 
 /*
- * One process for each chip.  With one process for a host none of this may be
- * set: PyTorch/XLA starts its own processes then, as many as
- * TPU_PROCESS_BOUNDS allows.
+ * For one process per chip.  With one process per host none of this may be set:
+ * then PyTorch/XLA starts its own processes, as many as TPU_PROCESS_BOUNDS
+ * allows.
  */
 static void write_chip(const struct topology *all, size_t ordinal,
 		       struct environment *env)
@@ -127,8 +128,8 @@ static void write_pjrt(const struct topology *all, size_t ordinal,
 		write_chip(all, ordinal, env);
 }
 
-/* A slice of one host has no peers.  Only the first port is named: a firewall
- * lets those of all processes of a host through, or none. */
+/* A slice of one host has no peers.  Names only the first port: a firewall
+ * allows those of all processes of a host, or none. */
 static const int *ports(const struct topology *all, size_t ordinal)
 {
 	static const int first[] = { FIRST_PORT, 0 };

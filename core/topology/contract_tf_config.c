@@ -5,7 +5,7 @@
 
 #include "core/base/json.h"
 
-/* The task's type as TF_CONFIG has it: the master may be called chief. */
+/* The task's type in TF_CONFIG, where the master may be called chief. */
 static const char *contract_tf_type(const struct topology *all,
 				    enum task_type type)
 {
@@ -21,10 +21,10 @@ static void share(struct topology *all, struct arena *mem)
 }
 
 /*
- * As the documents of AI Platform Training ("Details of distributed training",
- * "TF_CONFIG and distributed training with custom containers") and programs
- * that print it show it: evaluators are in no cluster, and `job` is a text
- * that holds JSON.  Compact, keys in the order cluster, environment, task,
+ * As in the documents of AI Platform Training ("Details of distributed
+ * training", "TF_CONFIG and distributed training with custom containers") and
+ * in programs that print it: the cluster has no evaluators, and `job` is a
+ * string of JSON.  Compact, with keys in the order cluster, environment, task,
  * job.
  */
 static void write_config(const struct topology *all, size_t ordinal,

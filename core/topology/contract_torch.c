@@ -7,7 +7,7 @@ static size_t count_hosts(const struct topology *all)
 	int hosts = 0;
 
 	for (i = 0; i < world; i++) {
-		/* Somebody has started its processes. */
+		/* Something else has started its processes. */
 		if (all->tasks[i].local_world > 1)
 			return 0;
 		if (all->tasks[i].group >= hosts)
@@ -17,9 +17,9 @@ static size_t count_hosts(const struct topology *all)
 }
 
 /*
- * The defaults of torchrun's options (torch/distributed/argparse_util.py: an
- * option NAME has PET_NAME), so that without any it makes one world of all
- * hosts, whose agents meet at the first.
+ * Sets the defaults of torchrun's options (torch/distributed/argparse_util.py:
+ * an option NAME has PET_NAME), so that without options it makes one world of
+ * all hosts, whose agents meet at the first.
  */
 static void write_torchrun(const struct topology *all, size_t ordinal,
 			   struct environment *env)
@@ -41,7 +41,7 @@ static void write_torchrun(const struct topology *all, size_t ordinal,
 /*
  * torch.distributed's environment (pytorch.org, "Distributed communication
  * package", environment variable initialization; torchrun, "Environment
- * Variables"): ranks count master and workers; local ranks those on one host;
+ * Variables"): ranks cover master and workers; local ranks those on one host;
  * groups are hosts.
  */
 static void write_ranks(const struct topology *all, size_t ordinal,

@@ -11,8 +11,8 @@ static bool suits(const struct topology *all, size_t ordinal)
 	return all->tpu_slice && all->tpu_name;
 }
 
-/* As custom containers on AI Platform found it ("Using TPUs to train your
- * model", wait_for_tpu_cluster_resolver_ready). */
+/* As custom containers on AI Platform got it ("Using TPUs to train your model",
+ * wait_for_tpu_cluster_resolver_ready). */
 static void write_config(const struct topology *all, size_t ordinal,
 			 struct environment *env)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PyTorch/XLA's first runtime, XRT, to the bit as its pod launcher xla_dist
- * set it up (pytorch/xla r1.13, torch_xla/distributed/xla_dist.py,
- * torch_xla/core/xla_env_vars.py); of one host, as its README and API guide
+ * PyTorch/XLA's first runtime, XRT, exactly as its pod launcher xla_dist set it
+ * up (pytorch/xla r1.13, torch_xla/distributed/xla_dist.py,
+ * torch_xla/core/xla_env_vars.py); for one host, as its README and API guide
  * did.
  *
- * On TPU VMs it is written only when asked for, by name or with `tpu_xrt`:
- * PJRT is what programs use there since PyTorch/XLA 2.0, and TPU_HOST_BOUNDS
- * would keep that from starting a process for each chip.
+ * On TPU VMs it is written only on request, by name or with `tpu_xrt`: since
+ * PyTorch/XLA 2.0 programs use PJRT there, and TPU_HOST_BOUNDS would keep that
+ * from starting a process for each chip.
  */
 #include "core/topology/contract.h"
 
 #include <stdlib.h>
 
-/* The ports that xla_dist had. */
+/* The ports of xla_dist. */
 #define SERVER_PORT CONTRACT_XRT_PORT
 #define MESH_PORT 8477
 #define TPU_PORT 8470
@@ -27,7 +27,8 @@ static bool suits(const struct topology *all, size_t ordinal)
 	       contract_is_ranked(all, ordinal);
 }
 
-/* The hosts of the TPU; for TPU VMs without names, those of the tasks. */
+/* The number of the TPU's hosts; for TPU VMs without names, of the tasks'
+ * hosts. */
 static size_t host_count(const struct topology *all)
 {
 	size_t world = topology_world_size(all);
@@ -85,7 +86,7 @@ static void write_one_host(const struct topology *all, struct environment *env)
 	environment_set(env, "TPU_IP_ADDRESS", host->ip);
 }
 
-/* Writes the variables only for hosts with TPUs of their own. */
+/* Writes the variables for hosts with their own TPUs. */
 static void write_tpu_vm(const struct topology *all, int host,
 			 struct environment *env)
 {
@@ -131,7 +132,7 @@ static void write_xrt(const struct topology *all, size_t ordinal,
 	if (!all->tpu_slice || all->tpu_kind == TPU_CPU || !hosts ||
 	    !contract_is_ranked(all, ordinal))
 		return;
-	/* Without a server of its own the program is it. */
+	/* Without a server, the program itself serves. */
 	if (hosts == 1 && !all->tpu_xrt)
 		write_one_host(all, env);
 	else
@@ -141,12 +142,12 @@ static void write_xrt(const struct topology *all, size_t ordinal,
 				   all->devices_per_host);
 }
 
-/* Google's page on pods has one check the mesh's between all VMs of the group,
- * whichever is its master; rules for TPUs are to let through both. */
+/* Google's page on pods has the user check the mesh port between all VMs of the
+ * group, whichever is its master; firewall rules for TPUs must allow both. */
 static const int *ports(const struct topology *all, size_t ordinal)
 {
 	static const int node[] = { TPU_PORT, MESH_PORT, 0 };
-	/* An earlier run's servers may hold these ports. */
+	/* Servers of an earlier run may hold these ports. */
 	static const int vm[] = { MESH_PORT, 0 };
 
 	(void)ordinal;

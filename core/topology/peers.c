@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One line from each: "jobrun-peers 1 ORDINAL COUNT JOBID".  The answer is
- * "go" once all have come, or "no" to a task of another run.  Tasks close
- * first, so that it is their ports that linger in TIME_WAIT, not the
- * rendezvous's.
+ * Each task sends one line: "jobrun-peers 1 ORDINAL COUNT JOBID".  The answer
+ * is "go" once all have come, or "no" to a task of another run.  Tasks close
+ * first, so that their ports linger in TIME_WAIT rather than the rendezvous
+ * port.
  */
 #include "core/topology/peers.h"
 
@@ -23,24 +23,24 @@
 #include "core/base/units.h"
 
 #define LINE_MAX_BYTES 512
-#define GUESTS_MORE 64   /* connections of strangers, beyond the tasks */
-#define RETRY_MS 250     /* between tries to connect */
-#define CONNECT_MS 5000  /* for one of them */
+#define GUESTS_MORE 64   /* connections of strangers allowed beyond the tasks */
+#define RETRY_MS 250     /* between two tries to connect */
+#define CONNECT_MS 5000  /* for one try */
 #define FAREWELL_MS 5000 /* until tasks have closed */
 #define MISSING_NAMED 8
 
 /* A connection to the first task. */
 struct guest {
 	int fd;
-	int ordinal; /* -1: has not said yet */
+	int ordinal; /* -1: not known yet */
 	size_t len;
 	char line[LINE_MAX_BYTES];
 };
 
 struct gathering {
 	const struct topology *all;
-	size_t count; /* tasks that are waited for */
-	size_t here;  /* of them, this one included */
+	size_t count; /* tasks to wait for */
+	size_t here;  /* how many have come, including this one */
 	struct guest *guests;
 	struct pollfd *polls; /* [0] listens, then the guests */
 	size_t guest_count, guest_max;
@@ -119,7 +119,7 @@ static void welcome(struct gathering *g)
 		(struct pollfd){ .fd = fd, .events = POLLIN };
 }
 
-/* Takes a task in by its line; false if it is none of this run's. */
+/* Takes a task in by its line; false if it is not one of this run's. */
 static bool take_in(struct gathering *g, size_t at)
 {
 	struct guest *guest = &g->guests[at];
@@ -133,7 +133,7 @@ static bool take_in(struct gathering *g, size_t at)
 	n = make_line(g->all, ordinal, g->count, expected, sizeof(expected));
 	if ((size_t)n != guest->len || memcmp(expected, guest->line, (size_t)n))
 		return false;
-	/* One that was restarted comes again. */
+	/* A restarted task comes again. */
 	for (i = 0; i < g->guest_count; i++) {
 		if (g->guests[i].ordinal == (int)ordinal) {
 			g->guests[i].ordinal = -1;
@@ -153,7 +153,8 @@ static void hear(struct gathering *g, size_t at)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	/* A task that has come says nothing more: it has gone, or lies. */
+	/* A task that has come says nothing more: it has gone, or is an
+	 * impostor. */
 	if (n <= 0 || guest->ordinal >= 0) {
 		drop(g, at);
 		return;
@@ -171,7 +172,7 @@ static void hear(struct gathering *g, size_t at)
 	}
 }
 
-/* Looks for what comes until `until`; false when that has passed. */
+/* Handles connections until `until`; false when that time has passed. */
 static bool attend(struct gathering *g, int64_t until)
 {
 	int64_t left = until - time_monotonic_ms();
@@ -182,7 +183,7 @@ static bool attend(struct gathering *g, int64_t until)
 	if (poll(g->polls, g->guest_count + 1,
 		 left > 1000 ? 1000 : (int)left) <= 0)
 		return true;
-	/* From the last: dropping one moves the last into its place. */
+	/* From the last, as dropping one moves the last into its place. */
 	for (i = g->guest_count; i > 0; i--)
 		if (g->polls[i].revents)
 			hear(g, i - 1);
@@ -258,7 +259,7 @@ static int gather(const struct topology *all, size_t count, long timeout_s,
 	return ret;
 }
 
-/* One address; a descriptor, or -1 with errno. */
+/* Connects to one address; returns a descriptor, or -1 with errno. */
 static int connect_to(const struct addrinfo *to, int64_t until)
 {
 	int64_t left = until - time_monotonic_ms();

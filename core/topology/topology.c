@@ -35,8 +35,8 @@ int task_type_parse(const char *name, enum task_type *out)
 	return -1;
 }
 
-/* So many more of a type, each machine with so many of them; the first machine
- * may have a task of another type already. */
+/* Adds so many tasks of a type, with so many on each machine; the first machine
+ * may already have a task of another type. */
 static void place(struct topology *out, enum task_type type, long count,
 		  long each, long before, const char *host)
 {
@@ -67,7 +67,7 @@ static void place_all(struct topology *out, const long counts[ROLE_COUNT],
 	place(out, TASK_EVALUATOR, counts[ROLE_EVALUATOR], 1, 0, host);
 }
 
-/* GPUs of the machines of the group, if all have as many. */
+/* The GPUs of each machine of the group, if all have the same number. */
 static unsigned count_accelerators(const struct machine_groups *machines)
 {
 	const struct machine_group *master =
@@ -151,9 +151,9 @@ int topology_from_job(const struct job *job, const struct catalogue *catalogue,
 }
 
 /*
- * The bounds of a slice in hosts.  The catalogue has v2 to v4 so; of the rest
- * it has the chips ("4x4", "2x2x4"), and a host of a slice that has several
- * is two by two of them.
+ * The bounds of a slice in hosts.  The catalogue has them for v2 to v4; for the
+ * others it has the chips ("4x4", "2x2x4"), and each host of a slice with
+ * several hosts has two by two of them.
  */
 static const char *host_bounds(const struct slice *slice, struct arena *mem)
 {
@@ -171,7 +171,7 @@ static const char *host_bounds(const struct slice *slice, struct arena *mem)
 void topology_set_slice(struct topology *all, const struct catalogue *catalogue,
 			const char *name, struct arena *mem)
 {
-	/* A host of a slice that has several. */
+	/* For each host of a slice with several hosts. */
 	const unsigned usual_chips = 4;
 	const struct tpu *tpu;
 	const struct slice *slice = catalogue_slice(catalogue, name, &tpu);
@@ -233,7 +233,7 @@ unsigned topology_slice_of(const struct topology *all, size_t ordinal)
 	return (unsigned)all->tasks[ordinal].group / topology_slice_hosts(all);
 }
 
-/* By host, and on one host by ordinal. */
+/* Sorts by host, and on one host by ordinal. */
 static int compare_places(const void *a, const void *b)
 {
 	const struct task_place *one = *(struct task_place *const *)a;
@@ -278,7 +278,7 @@ void topology_rank(struct topology *all)
 	first = mem_alloc((world + 1) * sizeof(*first));
 	for (i = 0; i < world; i++)
 		sorted[i] = &all->tasks[i];
-	/* Else they are in the order of their machines. */
+	/* Otherwise they are sorted by machine. */
 	if (!all->apart)
 		qsort(sorted, world, sizeof(*sorted), compare_places);
 	for (i = 0; i < world; i = j) {
@@ -291,7 +291,7 @@ void topology_rank(struct topology *all)
 			first[sorted[k] - all->tasks] = sorted[i];
 		}
 	}
-	/* Hosts are numbered as they first appear. */
+	/* Numbers hosts in the order in which they first appear. */
 	for (i = 0; i < world; i++)
 		all->tasks[i].group =
 			first[i] == &all->tasks[i] ? groups++ : first[i]->group;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A topology as a run's specification keeps it. */
+/* The form in which a run's specification stores a topology. */
 #include "core/topology/topology.h"
 
 #include "core/base/json.h"
@@ -45,7 +45,7 @@ static const struct field tpu_fields[] = {
 	{ .name = NULL },
 };
 
-/* In JSON a message of its own, here a part of the struct. */
+/* A separate message in JSON, here a part of the struct. */
 static const struct message tpu_message = {
 	.name = "tpu",
 	.size = sizeof(struct topology),

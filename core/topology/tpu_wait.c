@@ -12,7 +12,7 @@ bool tpu_is_awaited(const struct topology *all)
 	       !all->tpu_host_count;
 }
 
-/* Pairing is by position: each host of the TPU has a task that drives it. */
+/* Pairs by position: each host of the TPU has a task that drives it. */
 static int accept(struct topology *all, const struct catalogue *catalogue,
 		  const struct tpu_view *view, struct arena *mem,
 		  struct error *err)
@@ -32,7 +32,8 @@ static int accept(struct topology *all, const struct catalogue *catalogue,
 	return 0;
 }
 
-/* Looks once; 1: ready, 0: not yet, -1: give up.  `seen` gets the words. */
+/* Looks once; 1: ready, 0: not yet, -1: give up.  Sets `seen` to the state in
+ * words. */
 static int look(struct topology *all, const struct catalogue *catalogue,
 		const struct tpu_wait *how, struct arena *mem, char *seen,
 		size_t size, struct error *err)

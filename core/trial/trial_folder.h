@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a trial of hyperparameters has its files, in the folder of its run. */
+/* The folders of hyperparameter trials, below that of their run. */
 #ifndef JOBRUN_TRIAL_FOLDER_H
 #define JOBRUN_TRIAL_FOLDER_H
 
@@ -7,8 +7,8 @@
 char *trial_folder(const char *run_folder, int number);
 /* The folder of the trial's n-th attempt, from 1.  Returns new. */
 char *trial_attempt_folder(const char *run_folder, int number, int attempt);
-/* The folder of its newest attempt, with its logs and its specification.
- * Returns new. */
+/* The folder of the trial's newest attempt, with its logs and its
+ * specification.  Returns new. */
 char *trial_logs_folder(const char *run_folder, int number);
 
 #endif

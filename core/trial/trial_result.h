@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a trial that nobody looks after leaves of its end, in the folder of its
- * last attempt, for the other trials of the run and for who follows it:
+ * The result that a trial without a supervisor leaves in the folder of its last
+ * attempt, for the other trials of the run and for whoever follows it:
  *
  *	trials/K/attempts/N/result
  */
@@ -14,22 +14,22 @@
 struct trial_record;
 
 struct trial_result {
-	int number;           /* of the trial; not stored */
+	int number;           /* the number of the trial; not stored */
 	enum run_state state; /* final */
 	int exit_code;        /* -1: none */
-	bool early;           /* it was stopped as others were better */
+	bool early;           /* stopped early, as others were better */
 	int64_t time_ms;
 	struct trial_series series; /* owned */
 };
 
 struct trial_results {
-	struct trial_result *items; /* of those that have ended, by number */
+	struct trial_result *items; /* of the ended trials, by number */
 	size_t count;
 };
 
 void trial_result_done(struct trial_result *result);
 
-/* A very long series keeps only some points, and the last. */
+/* A very long series keeps only some points, including the last. */
 int trial_result_write(const char *attempt, const struct trial_result *result,
 		       struct error *err);
 /* 1: there is none yet. */
@@ -41,13 +41,13 @@ int trial_results_read(const char *run, long trials, struct trial_results *out,
 		       struct error *err);
 void trial_results_done(struct trial_results *results);
 
-/* The value that a trial is judged by.  If the last one of a trial that has
- * succeeded is no number, its error says so. */
+/* Sets the value by which a trial is judged.  If the last value of a successful
+ * trial is not a number, the record's error says so. */
 void trial_record_judge(struct trial_record *record,
 			const struct trial_series *series);
 
-/* Copies a result to a trial's record; leaves the record's error alone, but for
- * what trial_record_judge() does. */
+/* Copies a result to a trial's record; changes the record's error only as
+ * trial_record_judge() does. */
 void trial_result_record(const struct trial_result *result,
 			 struct trial_record *out);
 

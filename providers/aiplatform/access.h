@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one-time setup that lets AI Platform use TPUs in a project, as the guide
- * "Using TPUs to train your model" has it: projects.getConfig names a service
+ * The one-time setup that lets AI Platform use TPUs in a project, following the
+ * guide "Using TPUs to train your model": projects.getConfig names a service
  * account, which is created and gets the role roles/ml.serviceAgent.  Both are
  * resources of the plan; they belong to the project, not to a job, and stay
  * when the job is deleted.

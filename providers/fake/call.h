@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shared by all calls of the fake provider: they take their time, happen in the
- * world under its lock, are logged, and fail as told.
+ * Shared by all calls of the fake provider: they take some time, act on the
+ * world under its lock, are logged, and fail as instructed.
  */
 #ifndef JOBRUN_CALL_H
 #define JOBRUN_CALL_H
@@ -15,16 +15,16 @@
 
 /* The context from open(). */
 struct fake {
-	char *world; /* of jobs that name none, or NULL */
+	char *world; /* for jobs that name none, or NULL */
 };
 
-/* A call on its way, and what it found out. */
+/* A call in progress and its results. */
 struct fake_task {
 	const struct fake_block *block;
 	struct world *world;
-	struct resource *found; /* of a read */
-	enum wait_state *state; /* of a wait */
-	bool now;               /* of a cancel */
+	struct resource *found; /* for a read */
+	enum wait_state *state; /* for a wait */
+	bool now;               /* for a cancel */
 	const char *result;     /* for the log: "made", "adopted" ... */
 };
 
@@ -38,21 +38,21 @@ extern const struct kind fake_kind_run;
 const struct fake_block *fake_block(const struct job *job);
 const char *fake_job_name(const struct resource *it);
 
-/* Where the things of a job are, or NULL: in the store's world. */
+/* The world of a job's resources, or NULL: the store's world. */
 const char *fake_place(const struct job *job, struct arena *mem);
 
 int fake_perform(void *ctx, enum fake_call call, const struct resource *it,
 		 world_effect *effect, struct fake_task *task,
 		 struct error *err);
 
-/* labels.c: what is written beside the properties, and read again. */
+/* labels.c: writes labels beside the properties, and reads them again. */
 void fake_label(json_t *value, const struct resource *it);
 int fake_list(void *ctx, const struct kind *kind, const char *place,
 	      void (*look)(const json_t *value, struct listed *one),
 	      struct listing *out, struct error *err);
 
-/* thing.c, for runs too. */
-/* Logs the request, to the letter. */
+/* thing.c, also for runs: */
+/* Logs the request verbatim. */
 int fake_log_request(struct fake_task *task, const struct resource *it,
 		     struct error *err);
 int fake_get(struct fake_task *task, const struct resource *it, json_t **out,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A provider that starts nothing.  Its things and runs are small files in a
- * folder, the world, which outlives any process; what its calls do, how long
- * they take and how they fail is said in the job file:
+ * folder, the world, which outlives any process; the job file says what its
+ * calls do, how long they take and how they fail:
  *
  *	jobrun:
  *	  provider: fake
  *	  fake: {resources: 30, failAt: ["create:3:lost"]}
  *
- * Planner, executor and journal are tested on it.
+ * It is used to test planner, executor and journal.
  */
 #ifndef JOBRUN_FAKE_H
 #define JOBRUN_FAKE_H
@@ -34,7 +34,7 @@ struct fake_block {
 	const char *world;
 };
 
-extern const struct message fake_message; /* of the `jobrun: fake:` block */
+extern const struct message fake_message; /* for the `jobrun: fake:` block */
 extern const struct provider provider_fake;
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The small language of `failAt` and `meddle`: which call, and what then. */
+/* The small language of `failAt` and `meddle`: which call, and what happens
+ * then. */
 #ifndef JOBRUN_TROUBLE_H
 #define JOBRUN_TROUBLE_H
 
@@ -35,11 +36,11 @@ enum trouble_how {
 /* Selects calls of a job. */
 struct selector {
 	int call;       /* enum fake_call, or -1: any */
-	char name[160]; /* of the resource, or "": any */
+	char name[160]; /* the resource's name, or "": any */
 	long first, last;
 };
 
-/* How often a call was made, this time included. */
+/* How often a call was made, including this time. */
 struct trouble_tally {
 	enum fake_call call;
 	const char *name;
@@ -55,11 +56,11 @@ struct trouble {
 struct meddling {
 	struct selector at;
 	char name[160];
-	char property[64]; /* "": the thing is gone */
+	char property[64]; /* "": the whole resource is gone */
 	char value[160];
 };
 
-/* A name may be short: "thing-07" is "JOBID-thing-07" too. */
+/* A name may be short: "thing-07" also matches "JOBID-thing-07". */
 const char *fake_call_name(enum fake_call call);
 const char *trouble_name(enum trouble_how how);
 bool selector_takes(const struct selector *at,

@@ -15,19 +15,22 @@
 /* Sets `out` to a new value, or to NULL if there is none. */
 int compute_get(struct google *google, const char *path, json_t **out,
 		struct error *err);
-/* Into the collection at `path`.  One of that name is success. */
+/* Creates it in the collection at `path`.  An existing one of that name is
+ * success. */
 int compute_insert(struct google *google, const char *once, const char *path,
 		   const json_t *body, struct error *err);
-/* Gone already is success.  Waits until it is. */
+/* Deletes it and waits for that.  Already gone is success. */
 int compute_delete(struct google *google, const char *once, const char *path,
 		   struct error *err);
-/* All items of a list; `filter` may be NULL.  Sets `out` to a new array. */
+/* Gets all items of a list; `filter` may be NULL.  Sets `out` to a new
+ * array. */
 int compute_list(struct google *google, const char *path, const char *filter,
 		 json_t **out, struct error *err);
-/* POST without a body, for what answers at once; sets `out` to a new value. */
+/* POSTs without a body, for requests answered at once; sets `out` to a new
+ * value. */
 int compute_ask(struct google *google, const char *path, json_t **out,
 		struct error *err);
-/* The same for what begins an operation and may be done twice; waits until it
+/* The same for an idempotent request that begins an operation; waits until it
  * is done. */
 int compute_act(struct google *google, const char *once, const char *path,
 		struct error *err);

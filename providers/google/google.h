@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared by all calls of Google's APIs: the credentials, and the HTTP client.
- * May be used from several threads at once.
+ * Thread-safe.
  */
 #ifndef JOBRUN_GOOGLE_H
 #define JOBRUN_GOOGLE_H
@@ -14,8 +14,8 @@ struct google;
 struct request_ids;
 
 /*
- * Borrows the client.  No I/O: credentials are looked for at the first call
- * that needs them.
+ * Borrows the client.  No I/O: the first call that needs credentials searches
+ * them.
  */
 struct google *google_open(struct http *http);
 void google_close(struct google *google);
@@ -24,7 +24,7 @@ void google_close(struct google *google);
 struct http *google_http(struct google *google);
 /* Borrowed: see request_id.h. */
 struct request_ids *google_request_ids(struct google *google);
-/* Borrowed; finds them at its first call.  ERROR_DENIED: there are none. */
+/* Borrowed; searched at the first call.  ERROR_DENIED: there are none. */
 struct credentials *google_credentials(struct google *google,
 				       struct error *err);
 

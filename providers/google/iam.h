@@ -2,8 +2,8 @@
 /*
  * The roles in a project: its IAM policy, of Resource Manager v1.
  *
- * A policy is one document, which is read, changed and written as a whole.  Its
- * etag protects everybody's change: the second writer is refused, and reads
+ * A policy is one document that is read, changed and written as a whole.  Its
+ * etag protects everybody's changes: the second writer is refused, and reads
  * again.
  */
 #ifndef JOBRUN_IAM_H
@@ -13,7 +13,7 @@
 
 #include "providers/google/google.h"
 
-/* A role that somebody has in a project, whatever the circumstances. */
+/* A role that somebody has in a project, without conditions. */
 struct iam_grant {
 	const char *project;
 	const char *role;   /* "roles/ml.serviceAgent" */
@@ -23,8 +23,8 @@ struct iam_grant {
 int iam_is_granted(struct google *google, const struct iam_grant *grant,
 		   bool *out, struct error *err);
 
-/* Granted already is success.  ERROR_TRY_AGAIN: others change the policy all
- * the time, or IAM has not heard of the member yet. */
+/* Already granted is success.  ERROR_TRY_AGAIN: others keep changing the
+ * policy, or IAM does not know the member yet. */
 int iam_give(struct google *google, const struct iam_grant *grant,
 	     struct error *err);
 

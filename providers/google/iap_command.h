@@ -4,7 +4,7 @@
 
 #include "core/provider/extension.h"
 
-/* For providers whose VMs are reached through it: IAP_COMMAND, alone. */
+/* For providers whose VMs are reached through the proxy: just IAP_COMMAND. */
 extern const struct provider_command *const iap_commands[];
 
 #endif

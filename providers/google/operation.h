@@ -9,18 +9,19 @@
 
 struct operation {
 	bool done;
-	bool failed; /* it is done, and `failure` says why not */
+	bool failed; /* done without success: `failure` says why */
 	struct error failure;
-	const json_t *response; /* borrowed from what was read; or NULL */
+	const json_t *response; /* borrowed from the message; or NULL */
 };
 
-/* From an operation as SERVICE_COMPUTE has them, or the others. */
+/* Parses an operation in the form of SERVICE_COMPUTE, or of the other
+ * services. */
 void operation_read(enum google_service service, const json_t *body,
 		    struct operation *out);
 
 /*
- * Looks once.  `path` is below the service's ("v2/" and the operation's name,
- * "projects/P/zones/Z/operations/N").  `answer` keeps what `out` borrows.
+ * Looks once.  `path` is relative to the service ("v2/" and the operation's
+ * name, "projects/P/zones/Z/operations/N").  `answer` owns what `out` borrows.
  */
 int operation_look(struct google *google, enum google_service service,
 		   const char *region, const char *path,
@@ -28,17 +29,17 @@ int operation_look(struct google *google, enum google_service service,
 		   struct error *err);
 
 /*
- * The same until it is done; `answer` is the call's that began it.  Blocks, for
- * `patience_s` at most: ERROR_TRY_AGAIN.  `version` ("v1beta1/") stands before
- * the operation's name.
+ * The same until it is done; `answer` is that of the call that began the
+ * operation.  Blocks for `patience_s` at most, then ERROR_TRY_AGAIN.  `version`
+ * ("v1beta1/") precedes the operation's name.
  */
 int operation_wait(struct google *google, enum google_service service,
 		   const char *region, const char *version,
 		   struct api_answer *answer, int patience_s,
 		   struct error *err);
 
-/* When an operation is looked at first, and then after twice as long, and so on:
- * a second, or JOBRUN_LOOK_MS. */
+/* The delay before the first look at an operation, which doubles after each
+ * look: a second, or JOBRUN_LOOK_MS. */
 long operation_first_look_ms(void);
 
 #endif

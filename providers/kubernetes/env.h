@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The `env` of a container: an array of what each variable is. */
+/* The `env` of a container: an array of variables. */
 #ifndef JOBRUN_ENV_H
 #define JOBRUN_ENV_H
 
@@ -8,19 +8,21 @@
 
 #include "core/job/job.h"
 
-/* A text as it is: a "$(" in it refers to nothing.  Returns new. */
+/* Escapes a literal value, so that a "$(" in it refers to nothing.  Returns
+ * new. */
 json_t *env_text(const char *value);
 /* The same for the words of a command. */
 json_t *env_words(const struct strings *words);
 
 void env_add_text(json_t *env, const char *name, const char *value);
 void env_add_number(json_t *env, const char *name, size_t value);
-/* The key of that name in the Secret. */
+/* Adds a variable from that key of the Secret. */
 void env_add_secret(json_t *env, const char *name, const char *secret);
-/* The index of the pod, which its controller says in an annotation. */
+/* Adds a variable with the index of the pod, from its controller's
+ * annotation. */
 void env_add_index(json_t *env, const char *name);
 
-/* Whether jobrun.env has it: that wins. */
+/* Whether jobrun.env has the variable, which then wins. */
 bool env_given(const struct job *job, const char *name);
 
 #endif

@@ -7,22 +7,22 @@
 
 /* The object that runs the pods. */
 enum kube_controller {
-	CONTROLLER_AUTO, /* a JobSet where the cluster has them */
+	CONTROLLER_AUTO, /* a JobSet if the cluster supports them */
 	CONTROLLER_JOBSET,
 	CONTROLLER_JOB,
 };
 
-/* How nodes with GPUs are told apart. */
+/* How nodes with GPUs are selected. */
 enum kube_gpu_selector {
-	GPU_SELECTOR_GKE, /* by the label that GKE gives them */
+	GPU_SELECTOR_GKE, /* by the label that GKE sets */
 	GPU_SELECTOR_NONE,
 };
 
-/* Where the contents of a volume are: exactly one is set. */
+/* The source of a volume's contents: exactly one is set. */
 struct kube_volume {
 	struct message_head head;
 	const char *name;
-	const char *path; /* where it is in the container */
+	const char *path; /* the mount path in the container */
 	const char *claim;
 	const char *config_map;
 	const char *secret;
@@ -31,9 +31,9 @@ struct kube_volume {
 	bool read_only;
 };
 
-/* Which of Kubernetes' Pod Security Standards pods keep to. */
+/* Which of Kubernetes' Pod Security Standards the pods follow. */
 enum kube_pod_security {
-	POD_SECURITY_AUTO, /* that of their namespace */
+	POD_SECURITY_AUTO, /* the namespace's standard */
 	POD_SECURITY_RESTRICTED,
 	POD_SECURITY_BASELINE,
 };
@@ -50,7 +50,7 @@ struct kubernetes_block {
 	const char *kubeconfig; /* a file, or NULL */
 	const char *context;
 	const char *name_space;
-	const char *launcher; /* an image that has jobrun, or NULL */
+	const char *launcher; /* an image with jobrun, or NULL */
 	const char *queue;    /* of Kueue */
 	const char *priority_class;
 	const char *service_account;
@@ -59,14 +59,14 @@ struct kubernetes_block {
 	struct messages volumes; /* of struct kube_volume */
 	int controller;          /* enum kube_controller */
 	int gpu_selector;        /* enum kube_gpu_selector */
-	long ttl_s;              /* after its end; 0: until deleted */
+	long ttl_s;              /* after the run's end; 0: until deleted */
 	const char *pod;  /* merged into each pod's template, JSON; or NULL */
-	const char *job;  /* the same, into each Job */
+	const char *job;  /* the same for each Job */
 	int capacity;     /* an enum kube_capacity */
 	int pod_security; /* an enum kube_pod_security */
-	bool limits;      /* what pods request is also their limit */
+	bool limits;      /* also limit pods to what they request */
 	const char *reservation;        /* or NULL */
-	const char *required_topology;  /* a label of nodes, or NULL */
+	const char *required_topology;  /* a node label, or NULL */
 	const char *preferred_topology; /* the same */
 };
 

@@ -16,7 +16,7 @@ struct kube_overview;
 struct kube_rights;
 struct kube_watch;
 
-/* A cluster that was asked for. */
+/* A cluster that was contacted. */
 struct kube_cluster {
 	char *key; /* its place without the namespace */
 	struct apiserver *api;
@@ -25,29 +25,29 @@ struct kube_cluster {
 
 struct kube {
 	struct provider_env env;
-	pthread_mutex_t lock; /* of the lists */
+	pthread_mutex_t lock; /* for the lists */
 	struct kube_cluster *clusters;
 	struct kube_overview *overviews;
 	struct kube_rights *rights;
 	struct kube_watch *watches;
-	struct kube_logs *logs; /* that are open */
+	struct kube_logs *logs; /* streams that are open */
 };
 
 extern const struct topology_reader reader_kubernetes;
 
 /*
- * A place is "NAMESPACE@CONTEXT in KUBECONFIG": what the file does not say is
- * left out, and so is " in " without a kubeconfig; " within " it is one that is
- * below the root of the job's file.
+ * A place is "NAMESPACE@CONTEXT in KUBECONFIG": parts that the file does not
+ * give are left out, and so is " in " without a kubeconfig; " within " replaces
+ * it for a kubeconfig below the root of the job's file.
  */
 #define KUBE_ANYWHERE "@"
-/* NULL: where things are if no job says where. */
+/* NULL: the default place. */
 int kube_find(struct kube *kube, const char *place, struct kube_at *out,
 	      struct error *err);
-/* The same place by a context of that name; in `mem`. */
+/* The same place with the context of that name; in `mem`. */
 const char *kube_place_in_context(const char *place, const char *context,
 				  struct arena *mem);
-/* Whether anything says where the cluster of a place is. */
+/* Whether the cluster of a place is configured anywhere. */
 bool kube_is_known(const char *place);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One look at a run: follow.c, and of its trials follow_trials.c. */
+/* One look at a run: follow.c, and for its trials follow_trials.c. */
 #ifndef JOBRUN_KUBE_LOOK_H
 #define JOBRUN_KUBE_LOOK_H
 
@@ -14,17 +14,16 @@ struct kube_look {
 	struct kube_at at;
 	struct kube_record record;
 	char *folder;
-	bool follow; /* more looks will come */
-	bool sure;   /* what is not there is gone: whereabouts.h */
+	bool follow; /* more looks will follow */
+	bool sure;   /* what is missing is really gone: whereabouts.h */
 	struct arena *mem;
 	json_t *object;       /* NULL: it is gone */
-	struct kube_job job;  /* its pools, by the object */
-	struct run_spec spec; /* by the run's folder */
+	struct kube_job job;  /* its pools, from the object */
+	struct run_spec spec; /* from the run's folder */
 	struct pods pods;
 };
 
-/* How a task has ended, in words: "master 0 exited with 3"; `mem` is the
- * look's. */
+/* How a task ended: "master 0 exited with 3"; `mem` is the look's. */
 const char *look_end_words(const struct kube_look *look,
 			   const struct task_place *place,
 			   const struct pod_task *task);
@@ -32,12 +31,13 @@ const char *look_end_words(const struct kube_look *look,
 /* ---- trials: each pod is one, and each index of the Job ---- */
 
 bool look_has_trials(const struct kube_look *look);
-/* The records of those that have begun: before their logs can be written. */
+/* Adds records of trials that have begun, which is needed before their logs are
+ * written. */
 int look_begin_trials(struct kube_look *look, struct error *err);
-/* Updates the trials.  A trial has ended when its log is whole, as that has its
- * metric. */
+/* Updates the trials.  A trial has ended only when its log, which has its
+ * metric, is complete. */
 int look_put_trials(struct kube_look *look, struct error *err);
-/* The verdict on a run whose trials have all ended. */
+/* Decides the state of a run whose trials have all ended. */
 int look_judge_trials(struct kube_look *look, enum run_state *state,
 		      const char **why, struct error *err);
 /* Cancels the trials that have not ended. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a run stands, by its JobSet or Job alone: what its pods do is not
- * known. */
+/* The state of a run according to its JobSet or Job alone, without its pods. */
 #ifndef JOBRUN_KUBE_STATE_H
 #define JOBRUN_KUBE_STATE_H
 
@@ -12,15 +11,15 @@
 #include "core/base/run_state.h"
 
 enum run_state state_of(const json_t *object);
-/* Nothing of it may run, for now. */
+/* Whether none of its pods may run at present. */
 bool state_is_suspended(const json_t *object);
-/* Why a Job with trials has failed: too many of them failed, or all ran and
- * some failed. */
+/* Whether a Job failed because of its trials: too many of them failed, or all
+ * ran and some failed. */
 bool state_has_failed_trials(const json_t *object);
 bool state_ran_all_trials(const json_t *object);
-/* When it ended, or 0; since 1970. */
+/* When it ended, since 1970; 0: it has not. */
 int64_t state_end_ms(const json_t *object);
-/* Why it failed, as the object says it; in `mem`. */
+/* The object's reason for the failure; in `mem`. */
 const char *state_why(const json_t *object, struct arena *mem);
 
 #endif

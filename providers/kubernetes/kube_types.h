@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What jobrun.kubernetes.pod and job may hold, and may not. */
+/* The fields that jobrun.kubernetes.pod and job may and may not have. */
 #ifndef JOBRUN_KUBE_TYPES_H
 #define JOBRUN_KUBE_TYPES_H
 

@@ -4,10 +4,10 @@
 
 #include "core/provider/provider.h"
 
-/* What becomes of fields in a cluster, up to a row with no path. */
+/* How a cluster uses the fields, up to a row with no path. */
 extern const struct field_use kubernetes_uses[];
 
-/* Why a field is left out, as its row says. */
+/* Why a field is left out, from its row. */
 const char *kube_why(const char *path);
 
 #endif

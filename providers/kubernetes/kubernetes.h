@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs in a Kubernetes cluster.  See kube_translate.h for what a job becomes. */
+/* Runs in a Kubernetes cluster. kube_translate.h says how a job is
+ * translated. */
 #ifndef JOBRUN_KUBERNETES_H
 #define JOBRUN_KUBERNETES_H
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * 'jobrun launch --trials': this container is one of the trials of a run, of
- * which the place says only the index.  All of them are told the same:
+ * 'jobrun launch --trials': this container is one of the trials of a run, and
+ * the place supplies only its index.  All containers get the same arguments:
  *
  *	{"metric": "accuracy", "names": ["lr", "units"],
  *	 "values": [["0.1", "64"], ["0.01", "64"]], "jobDir": "gs://b/run"}
  *
- * The values are written out, not drawn here: another version of jobrun, or
- * another libm, would draw others than those that are recorded.
+ * The values are listed rather than drawn here: another version of jobrun, or
+ * another libm, would draw others than those recorded.
  */
 #ifndef JOBRUN_LAUNCH_TRIAL_H
 #define JOBRUN_LAUNCH_TRIAL_H
@@ -16,13 +16,13 @@
 
 #include "core/provider/extension.h"
 
-/* What is told; fails in no way: the job has trials.  Returns new. */
+/* Makes these arguments; cannot fail, as the job has trials.  Returns new. */
 json_t *launch_trials_json(const struct job *job);
-/* The values of one (from 1) of those, {"lr": "0.1"}; returns new, NULL if it
- * has no such trial. */
+/* The values of a trial (from 1), {"lr": "0.1"}; returns new, or NULL if there
+ * is no such trial. */
 json_t *launch_trials_values(const json_t *trials, long number);
 
-/* Takes the one that JOB_COMPLETION_INDEX names. */
+/* Selects the trial that JOB_COMPLETION_INDEX names. */
 extern const struct provider_trials kubernetes_trials;
 
 #endif

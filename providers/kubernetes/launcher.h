@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jobrun in the pods of a job: a container of the image that has it puts it
- * into an empty volume before the program's own begins, which then starts with
+ * jobrun in the pods of a job: a container with jobrun's image copies it to an
+ * empty volume before the program's container begins, which then starts with
  * 'jobrun launch'.  The program's image needs nothing of jobrun, and its tasks
  * have their variables, checkpoints and data as everywhere else.
  */
@@ -10,19 +10,19 @@
 
 #include "providers/kubernetes/pod.h"
 
-/* Where it is in the program's container. */
+/* jobrun's folder in the program's container. */
 #define LAUNCHER_FOLDER "/jobrun/bin"
 #define LAUNCHER_VOLUME "jobrun-bin"
 
 bool launcher_is_used(const struct pod_maker *maker);
 
-/* How long a pod has from SIGTERM to SIGKILL: the program its grace, and then
- * its last checkpoint as long. */
+/* The time between SIGTERM and SIGKILL of a pod: the program's grace period,
+ * and the same again for its last checkpoint. */
 long launcher_grace_s(const struct job *job);
 
-/* Has the program of a container started by it, and adds the container that
- * puts it there to the spec of the pods; the volume is there.  Says what has
- * no place. */
+/* Makes jobrun start the container's program, and adds the container that
+ * installs it to the pods' spec, which already has the volume.  Reports what
+ * has no counterpart. */
 void launcher_add(const struct pod_maker *maker, json_t *spec,
 		  json_t *container);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that jobrun has made in a namespace, by its labels: what pruning and
- * deleting find it by on a machine that knows nothing of it. */
+/* Lists everything that jobrun made in a namespace, by its labels: for pruning
+ * and deleting on a machine without records of it. */
 #ifndef JOBRUN_LIST_H
 #define JOBRUN_LIST_H
 
@@ -19,7 +19,7 @@ int list_objects(const struct kube_at *at, const struct kube_type *type,
 int list_secrets(const struct kube_at *at, const struct kind *kind,
 		 const char *place, struct listing *out, struct error *err);
 
-/* Lists runs, also those that only this machine remembers. */
+/* Lists runs, including those that only this machine remembers. */
 int run_list(void *ctx, const char *place, struct listing *out,
 	     struct error *err);
 

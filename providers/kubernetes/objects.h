@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of the API in general: their paths, what is done with them, and what
- * is read in them. */
+/* Objects of the API in general: their paths, operations on them, and access to
+ * their parts. */
 #ifndef JOBRUN_OBJECTS_H
 #define JOBRUN_OBJECTS_H
 
@@ -9,7 +9,7 @@
 
 #define KUBE_NAMESPACE_MAX 64
 
-/* Where something is. */
+/* The place of an object. */
 struct kube_at {
 	struct apiserver *api;
 	char name_space[KUBE_NAMESPACE_MAX];
@@ -30,7 +30,7 @@ extern const struct kube_type type_local_queue;
 #define JOBSET_GROUP "jobset.x-k8s.io/v1alpha2"
 #define KUEUE_LABEL "kueue.x-k8s.io/queue-name"
 #define KUEUE_GROUP "kueue.x-k8s.io/"
-/* A server of Kueue's own says at which place of its queue each waits. */
+/* Kueue's own API, which has the position of each workload in its queue. */
 #define KUEUE_VISIBILITY "visibility.kueue.x-k8s.io/"
 #define KUEUE_PENDING "pendingworkloads"
 
@@ -43,32 +43,34 @@ int kueue_type(const struct kube_at *at, const char *group,
 const char *type_path(const struct kube_type *type, const struct kube_at *at,
 		      const char *name, struct arena *mem);
 
-/* 1: there is none. */
+/* Gets an object.  1: there is none. */
 int object_get(const struct kube_at *at, const struct kube_type *type,
 	       const char *name, json_t **out, struct error *err);
-/* Server-side apply.  `*out`, if not NULL, is what came back; with `dry_run`
- * nothing is changed.  `warnings`, if not NULL, is new or NULL. */
+/* Server-side apply.  `*out`, if not NULL, is the resulting object; with
+ * `dry_run` nothing is changed.  `warnings`, if not NULL, is new or NULL. */
 int object_apply(const struct kube_at *at, const struct kube_type *type,
 		 const json_t *object, bool dry_run, json_t **out,
 		 json_t **warnings, struct error *err);
-/* Gone already is success.  `uid`, if not NULL, is whose deletion is meant. */
+/* Deletes an object; already gone is success.  With `uid`, only the object with
+ * that uid. */
 int object_delete(const struct kube_at *at, const struct kube_type *type,
 		  const char *name, const char *uid, const char *propagation,
 		  struct error *err);
-/* The same; `*out` is how it was, or NULL where that is not said.  1: it is
- * not there. */
+/* The same; `*out` is the object's last state, or NULL if the server does not
+ * return it.  1: it does not exist. */
 int object_take_away(const struct kube_at *at, const struct kube_type *type,
 		     const char *name, const char *uid, const char *propagation,
 		     json_t **out, struct error *err);
 
-/* Text at "metadata.NAME", of labels and of annotations, or "". */
+/* The string at "metadata.NAME", in labels, and in annotations, or "". */
 const char *object_meta(const json_t *object, const char *name);
 const char *object_label(const json_t *object, const char *name);
 const char *object_note(const json_t *object, const char *name);
-/* "True" of a condition of its status: its reason and message, or false. */
+/* Whether a condition of its status is "True"; then sets its reason and
+ * message. */
 bool object_condition(const json_t *object, const char *type,
 		      const json_t **out);
-/* Fails, for good, if it is not of the job. */
+/* Fails, for good, if the object is not the job's. */
 int object_check_owner(const json_t *object, const char *job_id,
 		       struct error *err);
 

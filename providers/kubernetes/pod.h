@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pods of a job: what runs in them, on which nodes, and what they see. */
+/* The pods of a job: their containers, their nodes, and their environment. */
 #ifndef JOBRUN_POD_H
 #define JOBRUN_POD_H
 
@@ -7,7 +7,7 @@
 #include "providers/kubernetes/kube_block.h"
 #include "providers/kubernetes/kube_translate.h"
 
-/* Where things are in the container. */
+/* Paths in the container. */
 #define POD_SOURCE "/jobrun/source"
 #define POD_RUN "/jobrun/run"
 
@@ -22,14 +22,14 @@ struct pod_maker {
 /* JOBRUN_RUN_DIR; in the arena. */
 const char *pod_run_folder(const struct pod_maker *maker);
 
-/* The spec of the pods of a group of machines, but for the variables that
- * tell it about its peers.  Returns new. */
+/* The spec of the pods of a group of machines, without the variables about its
+ * peers.  Returns new. */
 json_t *pod_spec(const struct pod_maker *maker,
 		 const struct machine_group *group);
 
 /*
- * Adds those variables to the `env` of its container.  `at` is the pool that
- * the pods are; `in_jobset` whether it is a part of a JobSet.
+ * Adds those variables to the `env` of its container.  `at` is the pods' pool;
+ * `in_jobset`: the pods are part of a JobSet.
  */
 void pod_add_peers(const struct pod_maker *maker, const struct kube_pool *at,
 		   bool in_jobset, json_t *spec);

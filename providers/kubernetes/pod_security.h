@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What Kubernetes' Pod Security Standards ask of pods, filled in where a job's
- * file says nothing else.
+ * The requirements of Kubernetes' Pod Security Standards for pods, filled in
+ * unless a job's file says otherwise.
  */
 #ifndef JOBRUN_POD_SECURITY_H
 #define JOBRUN_POD_SECURITY_H
@@ -13,13 +13,13 @@ struct kube;
 struct kube_at;
 
 /* Fills in what a pod's spec lacks: the runtime's seccomp profile, and with
- * `restricted` all else that the standard of that name asks. */
+ * `restricted` everything else that the standard of that name requires. */
 void pod_security_fill(json_t *spec, bool restricted);
 /* The same for all pods of a Job or JobSet. */
 void pod_security_restrict(json_t *object);
 
-/* Whether a namespace enforces 'restricted' or warns of what is not, as far as
- * its labels can be read.  Asked once for each. */
+/* Whether a namespace enforces 'restricted' or warns about violations, as far
+ * as its labels can be read.  Asked once for each. */
 bool pod_security_is_restricted(struct kube *kube, const struct kube_at *at);
 
 #endif

@@ -5,11 +5,11 @@
 
 #include "providers/kubernetes/kube_translate.h"
 
-/* Adds backoffLimit and podFailurePolicy to the spec of a Job.  One of a
- * JobSet fails with its first pod, and the JobSet decides. */
+/* Adds backoffLimit and podFailurePolicy to the spec of a Job.  In a JobSet, a
+ * Job fails with its first pod, and the JobSet decides. */
 void policy_add_job(const struct job *job, bool in_jobset, json_t *spec,
 		    struct arena *mem, struct kube_job *out);
-/* How often its pods start again, for whatever reason. */
+/* How often its pods are restarted, for whatever reason. */
 long policy_max_restarts(const struct job *job);
 /* Adds failurePolicy to the spec of a JobSet. */
 void policy_add_jobset(const struct job *job, json_t *spec);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asks the cluster to admit all that a run would make, without making any of
- * it: its admission has the last word on a plan.
+ * Asks the cluster whether it would admit everything that a run would make,
+ * without making any of it: the cluster's admission has the last word on a
+ * plan.
  */
 #ifndef JOBRUN_REHEARSAL_H
 #define JOBRUN_REHEARSAL_H
@@ -15,9 +16,10 @@ struct rehearsal {
 	const struct kube_job *made;
 	const struct kube_type *type; /* of the run */
 	const json_t *body;           /* the run, as it would be applied */
-	bool taken;      /* an earlier run has its name, and goes before */
-	json_t *outputs; /* what came of it */
-	json_t *notes;   /* what the cluster warns of, for the reader */
+	/* an earlier run has its name, and is deleted before */
+	bool taken;
+	json_t *outputs; /* the results */
+	json_t *notes;   /* the cluster's warnings, for the reader */
 };
 
 int rehearse(const struct rehearsal *all, struct error *err);

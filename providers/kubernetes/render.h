@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A job as manifests that kubectl applies unchanged. */
+/* A job as manifests for kubectl. */
 #ifndef JOBRUN_RENDER_H
 #define JOBRUN_RENDER_H
 
@@ -9,16 +9,16 @@
 #include "core/provider/extension.h"
 
 /*
- * An array of objects in the order of their making; returns new, or NULL.
- * Tells the fields without a counterpart, and the Secret too, if the job needs
- * one: values of secrets are in no manifest.  The job has been digested.
+ * Makes an array of objects in the order of their creation; returns new, or
+ * NULL.  Reports the fields without a counterpart, and the Secret if the job
+ * needs one: manifests never contain secrets.  The job must have been digested.
  */
 json_t *kube_render(const struct job *job, const struct catalogue *catalogue,
 		    void (*tell)(void *arg, bool needed, const char *path,
 				 const char *why),
 		    void *arg, struct error *err);
 
-/* The same as documents of YAML, as kubectl reads several in one file. */
+/* The same as a multi-document YAML file for kubectl. */
 extern const struct provider_render kubernetes_render;
 
 #endif

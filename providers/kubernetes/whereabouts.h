@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a run is, resolved: the cluster by its server and its authority, the
- * context, the user and the namespace.  What a place leaves open (the current
- * context, its namespace) may mean another cluster the next day.
+ * The resolved place of a run: the cluster by its server and its CA, the
+ * context, the user and the namespace.  A place may leave out the context or
+ * its namespace, and the current ones may be others the next day.
  */
 #ifndef JOBRUN_WHEREABOUTS_H
 #define JOBRUN_WHEREABOUTS_H
 
 #include "providers/kubernetes/record.h"
 
-/* Adds them to the properties of a run's record. */
+/* Adds the place to the properties of a run's record. */
 void whereabouts_put(const struct kube_at *at, json_t *properties);
 /*
- * Goes to the cluster and namespace that a run was started in, whatever the
+ * Finds the cluster and namespace in which a run was started, whatever the
  * current context is.  Fails, saying where the run is, if the kubeconfig leads
- * elsewhere.  `*sure`, if not NULL, says whether what is not there is gone: not
- * if somebody else looks, or by another way.
+ * elsewhere.  `*sure`, if not NULL, says whether missing objects are really
+ * gone: they may not be if the user or the way differs.
  */
 int whereabouts_find(struct kube *kube, const struct kube_record *record,
 		     struct kube_at *out, bool *sure, struct error *err);
 
-/* Whether a run that goes on is elsewhere than at `at`. */
+/* Whether a run in progress is elsewhere than at `at`. */
 bool whereabouts_differ(const struct kube_record *record,
 			const struct kube_at *at);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is left of runs on this machine where a process was killed, or the
- * store was lost: folders without a record and records without a folder,
- * processes without a supervisor, locks without a holder, files that were
- * being written.
+ * Leftovers on this machine of a killed process or a lost store: folders
+ * without a record and records without a folder, processes without a
+ * supervisor, locks without a holder, unfinished files.
  */
 #ifndef JOBRUN_LEFTOVERS_H
 #define JOBRUN_LEFTOVERS_H

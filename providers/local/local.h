@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * This machine: a job's tasks as processes, with the topology, the ports and
- * the environment that they would have elsewhere.  One kind, the run; what
- * it does is core/run's.
+ * the environment that they would have elsewhere.  Its one kind is the run;
+ * core/supervise implements it.
  */
 #ifndef JOBRUN_LOCAL_H
 #define JOBRUN_LOCAL_H

@@ -14,13 +14,13 @@ enum local_devices {
 struct local_block {
 	struct message_head head;
 	int devices;       /* enum local_devices */
-	long runs_at_once; /* 0: as many as there are */
+	long runs_at_once; /* 0: no limit */
 };
 
 extern const struct message local_message;
 
-/* The smaller one of what the job says and the user's configuration,
- * ~/.config/jobrun/config.yaml; 0: neither says. */
+/* The smaller of the values in the job and in the user's configuration,
+ * ~/.config/jobrun/config.yaml; 0: neither has one. */
 int local_runs_at_once(const struct job *job, const struct provider_env *env,
 		       long *out, struct error *err);
 

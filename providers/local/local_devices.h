@@ -6,12 +6,13 @@
 #include "core/provider/provider.h"
 #include "core/spec/spec.h"
 
-/* For a plan: what is to be known of them, from a quick look. */
+/* For a plan: notes about the devices, from a quick look. */
 int local_devices_note(const struct job *job, const struct provider_env *env,
 		       struct run_spec *spec, struct resources *out,
 		       struct error *err);
 
-/* For a run: sets those that it may take.  `missing` as in spec_from_job(). */
+/* For a run: sets the devices that it may take.  `missing` as in
+ * spec_from_job(). */
 int local_devices_set(const struct job *job, const struct provider_env *env,
 		      struct arena *mem, struct run_spec *spec,
 		      const char **missing, struct error *err);

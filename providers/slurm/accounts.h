@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asks a cluster's accounting (slurmdbd) about jobs, also those that its
- * controller has forgotten: one call of sacct, whatever their number.  Many
- * clusters have none, or keep no comments there (AccountingStoreFlags).
+ * Reads a cluster's accounting (slurmdbd), which also has jobs that its
+ * controller has forgotten: one call of sacct for any number of jobs.  Many
+ * clusters have no accounting, or do not store comments there
+ * (AccountingStoreFlags).
  */
 #ifndef JOBRUN_ACCOUNTS_H
 #define JOBRUN_ACCOUNTS_H
@@ -25,11 +26,11 @@ struct account_key {
 	const char *name; /* of the job */
 	const char *id;
 	const char *comment;
-	int64_t since_ms; /* it was submitted after that */
+	int64_t since_ms; /* submitted after this */
 };
 
-/* Reads jobs with these names (none: with any) that existed after the moment
- * `since_ms`.  Texts live in `mem`. */
+/* Reads jobs with these names (none: any name) that existed after `since_ms`.
+ * Strings live in `mem`. */
 int accounts_read(struct cluster *cluster, const struct strings *names,
 		  int64_t since_ms, struct arena *mem, struct accounts *out,
 		  struct error *err);
@@ -37,9 +38,9 @@ int accounts_read(struct cluster *cluster, const struct strings *names,
 void accounts_parse(char *text, struct arena *mem, struct accounts *out);
 
 /*
- * Finds a job by its name and its comment; where comments are not stored, by
- * its name, its number and when it was submitted.  An array is one job.  Its
- * usage goes to `usage`.  False: it is not known.
+ * Finds a job by its name and its comment, or where comments are not stored, by
+ * its name, its number and its time of submission.  An array is one job.  Sets
+ * `usage` to its usage.  False: the job is unknown.
  */
 bool accounts_find(const struct accounts *accounts,
 		   const struct account_key *key, struct arena *mem,

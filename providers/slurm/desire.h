@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The resources that a job wants of a Slurm cluster, as plans show them. */
+/* The resources that a job wants on a Slurm cluster, as plans show them. */
 #ifndef JOBRUN_DESIRE_H
 #define JOBRUN_DESIRE_H
 
@@ -7,12 +7,12 @@
 #include "core/spec/spec.h"
 #include "providers/slurm/request.h"
 
-/* The run as its tasks are told to do it, with paths that are relative to its
- * folder, and what Slurm is asked for. */
+/* The run's instructions for its tasks, with paths relative to its folder, and
+ * the request to Slurm. */
 struct slurm_job {
 	struct run_spec spec;
 	struct slurm_request request;
-	const char *program; /* on the nodes */
+	const char *program; /* its path on the nodes */
 	const char *missing; /* or NULL */
 };
 

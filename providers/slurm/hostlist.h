@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two short forms in which Slurm writes about many nodes
- * (slurm.schedmd.com/scontrol.html, "hostnames"; srun.html, "OUTPUT
- * ENVIRONMENT VARIABLES").
+ * The two compact notations that Slurm uses for many nodes
+ * (slurm.schedmd.com/scontrol.html, "hostnames"; srun.html, "OUTPUT ENVIRONMENT
+ * VARIABLES").
  */
 #ifndef JOBRUN_HOSTLIST_H
 #define JOBRUN_HOSTLIST_H
@@ -13,19 +13,19 @@
 #include "core/base/error.h"
 
 struct hostlist {
-	const char **hosts; /* in the arena that it was made from */
+	const char **hosts; /* in the arena it was made from */
 	size_t count;
 };
 
 /*
- * "node[01-03,7]-ib,login" is node01-ib, node02-ib, node03-ib, node7-ib and
- * login; brackets may come several times.  Added behind what the list has.
- * More than `max` hosts in all is an error, and so is anything malformed.
+ * Appends the hosts of "node[01-03,7]-ib,login", which is node01-ib, node02-ib,
+ * node03-ib, node7-ib and login; there may be several brackets.  More than
+ * `max` hosts in all is an error, and so is anything malformed.
  */
 int hostlist_add(struct hostlist *list, const char *text, size_t max,
 		 struct arena *mem, struct error *err);
 
-/* "2(x3),1" is 2, 2, 2 and 1: fills in exactly `count` numbers. */
+/* Expands "2(x3),1" to 2, 2, 2 and 1; there must be exactly `count` numbers. */
 int hostlist_counts(const char *text, long *counts, size_t count,
 		    struct error *err);
 

@@ -17,14 +17,15 @@ struct slurm_block {
 	const char *constraint;
 	const char *reservation;
 	const char *login_host; /* NULL: sbatch is here */
-	const char *directory;  /* that all nodes share */
-	const char *program;    /* jobrun there; NULL: this one is put there */
+	const char *directory;  /* shared by all nodes */
+	/* jobrun there; NULL: this one is copied there */
+	const char *program;
 	struct strings exports; /* variables that the job inherits */
-	struct pairs gres;      /* accelerator type to GRES */
-	bool machine_types;     /* ask for their CPUs and memory */
+	struct pairs gres;      /* GRES by accelerator type */
+	bool machine_types;     /* request their CPUs and memory */
 	bool requeue;           /* after preemption */
 	long nice;
-	long signal_time_s;    /* before its time is over; 0: none */
+	long signal_time_s;    /* before the time limit; 0: no signal */
 	const char *sbatch;    /* options as JSON, or NULL */
 	const char *srun;      /* the same */
 	struct strings prolog; /* lines of the batch script */

@@ -13,28 +13,29 @@
 #include "providers/slurm/queue.h"
 #include "providers/slurm/runs.h"
 
-#define SLURM_CLUSTERS 8 /* that one command can deal with */
+#define SLURM_CLUSTERS 8 /* the most that one command can use */
 
-/* A cluster that is in use, and what its queue was when it was last asked. */
+/* A cluster in use, and its queue when last read. */
 struct slurm_cluster {
 	struct cluster *cluster;
-	struct arena *mem; /* of the queue; NULL: it was not asked yet */
+	struct arena *mem; /* of the queue; NULL: not read yet */
 	struct slurm_queue queue;
-	int64_t asked_ms; /* by the monotonic clock */
-	int64_t took_ms;  /* the last time */
-	int64_t since_ms; /* in the last moment, since then, */
-	unsigned singles; /* so many jobs were asked for alone */
-	struct error why; /* it could not be asked; code 0: it could */
-	/* And of its accounting. */
-	struct arena *accounts_mem; /* NULL: it was not asked yet */
+	int64_t asked_ms; /* monotonic */
+	int64_t took_ms;  /* how long that took */
+	int64_t since_ms; /* the start of the current interval, */
+	unsigned singles; /* in which so many jobs were queried one by one */
+	struct error why; /* why it could not be read; code 0: it could */
+	/* The same for its accounting: */
+	struct arena *accounts_mem; /* NULL: not read yet */
 	struct accounts accounts;
 	int64_t accounted_ms; /* by time_now_ms() */
-	bool unaccounted;     /* it has none */
+	bool unaccounted;     /* has no accounting */
 };
 
 struct slurm {
 	struct provider_env env;
-	pthread_mutex_t lock; /* of all below: calls come from many threads */
+	/* for everything below: many threads make calls */
+	pthread_mutex_t lock;
 	struct slurm_cluster clusters[SLURM_CLUSTERS];
 	size_t count;
 };
@@ -45,21 +46,21 @@ extern const struct provider_command *const slurm_commands[];
 
 /* ---- clusters and their queues (clusters.c) ---------------------------- */
 
-/* How old what is known of the queue may be: who follows looks once a second;
- * before something is decided it must be new. */
+/* The largest age of a queue: followers look once a second; decisions need a
+ * new one. */
 #define SLURM_QUEUE_AGE_MS 900
 #define SLURM_NOW 0
 
-/* The cluster at a place (NULL: the usual one), opened once. */
+/* The cluster at a place (NULL: the default), opened once. */
 struct slurm_cluster *slurm_at(struct slurm *slurm, const char *place,
 			       struct error *err);
 
 /*
- * The job with this comment, from a queue that is at most `age_ms` old, and was
- * asked for after the moment `since_ms` of time_now_ms() (0: any); texts in
- * `mem`.  Returns 1 if there is none.  If its id is known, a job or two are
- * asked for alone; for more there is one call for all.  A controller that could
- * not be asked is not asked again for some seconds: it has taken its time.
+ * Finds the job with this comment in a queue that is at most `age_ms` old, and
+ * was read after `since_ms` of time_now_ms() (0: any); strings in `mem`.
+ * Returns 1 if there is none.  With known ids, one or two jobs are queried
+ * separately; more use one call for all.  A controller that could not be
+ * queried is left alone for some seconds, as the failure took time.
  */
 int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
 	       const char *comment, const char *id, int64_t age_ms,
@@ -67,16 +68,16 @@ int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
 	       struct error *err);
 
 /*
- * The same, now, for who decides by the answer: 1 only if the controller says
- * by two of its commands that there is no such job.  Without an id nothing can
- * be asked twice.
+ * The same with a new queue, for decisions: returns 1 only if two of the
+ * controller's commands agree that there is no such job.  Without an id, the
+ * second can't be asked.
  */
 int slurm_look_surely(struct slurm *slurm, struct slurm_cluster *at,
 		      const char *comment, const char *id, struct arena *mem,
 		      struct queue_job *out, struct error *err);
 
-/* Many jobs by one call, whatever their number; of those that are not there
- * `out` has no id.  The queue is newer than `since_ms`. */
+/* The same for any number of jobs in one call; for missing ones `out` has no
+ * id.  The queue is newer than `since_ms`. */
 int slurm_look_at_all(struct slurm *slurm, struct slurm_cluster *at,
 		      const char *const *comments, size_t count,
 		      int64_t since_ms, struct arena *mem,
@@ -89,46 +90,47 @@ int slurm_look_at_all(struct slurm *slurm, struct slurm_cluster *at,
 int slurm_submit(struct cluster *cluster, const struct job *job,
 		 const struct slurm_job *what, struct slurm_run *run,
 		 struct arena *mem, struct error *err);
-/* The same of a run whose folder is there already. */
+/* The same for a run whose folder already exists. */
 int slurm_submit_again(struct cluster *cluster, const struct slurm_job *what,
 		       struct slurm_run *run, struct arena *mem,
 		       struct error *err);
-/* Where jobrun is at a cluster. */
+/* jobrun's path at a cluster. */
 const char *slurm_program_path(const struct cluster *cluster,
 			       const struct slurm_job *what, struct arena *mem);
-/* A file without a name, for what goes through tar. */
+/* Opens an unnamed file, for data that goes through tar. */
 int slurm_open_scratch(struct error *err);
-/* Adds the job's source below `prefix`, and an unpacked package as
+/* Add the job's source below `prefix`, and an unpacked package as
  * packages/`number`. */
 struct archive_writer;
 int slurm_pack_source(struct archive_writer *writer, const struct job *job,
 		      const char *prefix, struct error *err);
 int slurm_pack_package(struct archive_writer *writer, const struct job *job,
 		       const char *package, size_t number, struct error *err);
-/* A run's folder, or with a NULL name all of a job; gone is success. */
+/* Deletes a run's folder, or with `name` NULL all folders of a job; already
+ * gone is success. */
 int slurm_forget(struct cluster *cluster, const char *job_id, const char *name,
 		 struct error *err);
 
 /* ---- what this machine remembers (record.c) ---------------------------- */
 
-/* A run as it is remembered; texts live in the arena of its reading. */
+/* A run in the store; strings live in the arena it was read into. */
 struct slurm_record {
 	struct run_record run;
 	const char *place;
 	const char *name;
 	const char *comment;
-	const char *id;      /* as sbatch has said it, or "" */
+	const char *id;      /* as sbatch reported it, or "" */
 	const char *program; /* jobrun there */
-	long trials;         /* elements of a job array; 0: it is none */
+	long trials;         /* elements of a job array; 0: no array */
 };
 
 /* Reads the local record of a run. */
 int slurm_record_read(const struct run_record *run, struct arena *mem,
 		      struct slurm_record *out);
-/* The newest run of the job here.  1: there is none. */
+/* The newest run of the job in the store.  1: there is none. */
 int slurm_recorded(struct slurm *slurm, const char *job_id, struct arena *mem,
 		   struct slurm_record *out, struct error *err);
-/* A run that is there gets a record, unless it has one. */
+/* Adds a record for an existing run, unless it has one. */
 int slurm_record(struct slurm *slurm, const struct job *job,
 		 const struct slurm_cluster *at, const struct slurm_run *run,
 		 struct error *err);
@@ -144,9 +146,9 @@ int slurm_list(void *ctx, const char *place, struct listing *out,
 /* ---- accounting (accounting.c) ----------------------------------------- */
 
 /*
- * Asks the cluster's accounting about a run, after the moment `since_ms`: one
- * call for all runs that have not ended.  False: nothing, as where there is
- * none, or it does not answer; that is no error.  Texts in `mem`.
+ * Reads the cluster's accounting about a run, not older than `since_ms`: one
+ * call for all runs that have not ended.  False, which is no error: it knows
+ * nothing, does not exist, or does not answer.  Strings in `mem`.
  */
 bool slurm_account(struct slurm *slurm, struct slurm_cluster *at,
 		   const struct slurm_record *record, int64_t since_ms,
@@ -155,8 +157,8 @@ bool slurm_account(struct slurm *slurm, struct slurm_cluster *at,
 
 /* ---- following (follow.c) ---------------------------------------------- */
 
-/* Brings what is remembered of a run up to date: its state, its tasks and
- * their output. */
+/* Brings the record of a run up to date: its state, its tasks and their
+ * output. */
 int slurm_follow(struct slurm *slurm, struct slurm_record *record,
 		 struct arena *mem, struct error *err);
 

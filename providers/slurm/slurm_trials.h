@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run that is a job array, as it is being looked at: all of it
- * (follow_trials.c), and one trial (follow_trial.c). */
+/* A look at a run that is a job array: all of it (follow_trials.c), and one
+ * trial (follow_trial.c). */
 #ifndef JOBRUN_SLURM_TRIALS_H
 #define JOBRUN_SLURM_TRIALS_H
 
@@ -10,14 +10,14 @@
 struct trials {
 	const struct slurm_look *run;
 	const struct error *away; /* Slurm does not answer; or NULL */
-	char *folder;             /* of the run, here */
+	char *folder;             /* of the run, on this machine */
 	struct run_spec spec;
 	long count;
 	struct trial_record *records; /* by number - 1 */
-	bool *recorded;               /* in the store */
+	bool *recorded;               /* those that the store has */
 	bool *begun;
 	struct trial_tally tally;
-	long gone;      /* so many ended without having begun */
+	long gone;      /* how many ended before they began */
 	bool cancelled; /* some of these were cancelled */
 };
 
@@ -25,7 +25,7 @@ struct trials {
  * pending may be one entry. */
 const struct queue_job *trials_element(const struct trials *t, int number);
 
-/* One that has begun, and has not ended as far as is known. */
+/* Looks at a trial that has begun, and has not ended as far as is known. */
 int trials_look_at(struct trials *t, int number, struct error *err);
 
 #endif

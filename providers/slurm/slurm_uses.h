@@ -4,11 +4,10 @@
 
 #include "core/provider/provider.h"
 
-/* What becomes of fields at Slurm, up to a row with no path. */
+/* How Slurm uses the fields, up to a row with no path. */
 extern const struct field_use slurm_uses[];
 
-/* Notes each field that the file gives and whose row says that it is not
- * used. */
+/* Adds a note for each field in the file whose row says that it is not used. */
 void slurm_note_unused(const struct job *job, struct resources *out);
 
 #endif

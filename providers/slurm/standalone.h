@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A job as a batch script that needs no jobrun: source and packages are in it,
- * and each task gets the variables that it would have here.  What jobrun itself
- * does for a run (restarts, trials, checkpoints, streams of data) is not.
+ * A job as a batch script that needs no jobrun: source and packages are
+ * included, and each task gets the variables that it would have here.  It lacks
+ * what jobrun itself does for a run (restarts, trials, checkpoints, streams of
+ * data).
  */
 #ifndef JOBRUN_STANDALONE_H
 #define JOBRUN_STANDALONE_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A disk image for the VMs beside a TPU node, of the boot disk of a VM that
- * has been stopped: what was set up there once need not be for each run.  It
- * goes with the run, or is kept for the next: two kinds, alike but for that.
+ * A disk image for the VMs beside a TPU node, made from the boot disk of a
+ * stopped VM, so that its set-up need not be repeated for each run.  It is
+ * deleted with the run, or kept for the next: two kinds that differ only in
+ * that.
  */
 #ifndef JOBRUN_IMAGE_H
 #define JOBRUN_IMAGE_H
@@ -10,7 +11,7 @@
 #include "core/provider/provider.h"
 #include "providers/tpunode/tpunode_block.h"
 
-/* Adds what `imageFrom` asks for: NULL if nothing. */
+/* Adds the image that `imageFrom` asks for; NULL if it is not set. */
 struct resource *tpu_node_add_image(const struct job *job,
 				    const struct tpu_node_block *block,
 				    const char *name, struct resources *out);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cloud TPU nodes: the TPU is another machine, and a group of VMs, one for
- * each of its hosts, drives it through gRPC.  A template, the group and the
- * node are made, the job's tasks run on the VMs over ssh, and all of it is
- * deleted when the run has ended.
+ * Cloud TPU nodes: the TPU is another machine, and a group of VMs, one for each
+ * of its hosts, drives it through gRPC.  A template, the group and the node are
+ * made, the job's tasks run on the VMs over ssh, and all of it is deleted after
+ * the run.
  */
 #ifndef JOBRUN_TPUNODE_H
 #define JOBRUN_TPUNODE_H

@@ -8,11 +8,11 @@
 /* The source of the VMs' image. */
 struct tpu_node_image {
 	struct message_head head;
-	const char *vm;   /* that was stopped; NULL: of none */
-	const char *zone; /* it is in, or NULL: the job's */
+	const char *vm;   /* a stopped VM; NULL: no image is made */
+	const char *zone; /* its zone, or NULL: the job's */
 	const char *family;
-	bool stop; /* if it runs */
-	bool keep; /* for other runs of the job */
+	bool stop; /* stop the VM if it runs */
+	bool keep; /* keep the image for other runs of the job */
 };
 
 struct tpu_node_block {
@@ -32,7 +32,7 @@ struct tpu_node_block {
 	bool external_ips;
 	bool iap;
 	const char *subnetwork;
-	long disk_gb; /* 0: as large as the image */
+	long disk_gb; /* 0: the size of the image */
 	struct strings tags;
 	struct strings scopes; /* of the service account */
 	struct strings disks;  /* "NAME[:ro]" */

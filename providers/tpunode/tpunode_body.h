@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The messages that make a TPU node and the VMs beside it, for Compute Engine
- * v1 and tpu.googleapis.com v1.  All resources of a job have one name.
+ * The messages that create a TPU node and the VMs beside it, for Compute Engine
+ * v1 and tpu.googleapis.com v1.  All resources of a job have the same name.
  */
 #ifndef JOBRUN_TPUNODE_BODY_H
 #define JOBRUN_TPUNODE_BODY_H
@@ -19,21 +19,22 @@ json_t *tpu_node_group(const struct job *job, const char *name, unsigned hosts);
 json_t *tpu_node_node(const struct job *job, const struct tpu_node_block *block,
 		      const struct slice *slice);
 
-/* Labels it with the longest that the job may need it. */
+/* Labels the resource with the longest time that the job may need it. */
 void tpu_node_expire(json_t *labels, const struct job *job, int64_t now_ms);
 
-/* Where one of them is. */
+/* The place of one of them. */
 struct tpu_node_place {
 	const char *project;
 	const char *zone;
 };
 
-/* The template as it is sent now, for VMs in any of these places; `key` is the
- * user's public key, for `user`; either may be NULL. */
+/* The template to be sent now, for VMs in any of these places; `key` is the
+ * public key of `user`; either may be NULL. */
 json_t *tpu_node_template_now(const struct resource *want,
 			      const struct tpu_places *places, const char *user,
 			      const char *key, int64_t now_ms);
-/* Moves the labels' expiry, of a node, to the longest that it may be needed. */
+/* The labels of a node with the expiry moved to the longest time that it may be
+ * needed. */
 json_t *tpu_node_node_now(const struct resource *want, int64_t now_ms);
 
 /* "projects/P/zones/Z/instanceGroupManagers" and so on; returns new. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the parts of a job at Compute Engine: they have names, and are made
- * and deleted by operations. */
+/* Shared by the Compute Engine resources of a job: they have names, and
+ * operations create and delete them. */
 #ifndef JOBRUN_VMS_H
 #define JOBRUN_VMS_H
 
@@ -15,13 +15,13 @@ struct tpu_ctx;
 struct tpu_node_place;
 struct tpu_places;
 
-/* The i-th place where it may be; false: there are no more. */
+/* The i-th possible place; false: there are no more. */
 bool tpu_node_place_at(const struct resource *it,
 		       const struct tpu_places *places, size_t i,
 		       struct tpu_node_place *out);
 
 /* Sets `out` to a new value, or to NULL if there is none.  `place` is where it
- * is; the first, if it is nowhere.  Lives in `mem`. */
+ * is, or the first possible place; lives in `mem`. */
 int tpu_node_vms_get(struct tpu_ctx *ctx, const struct resource *it,
 		     struct arena *mem, struct tpu_node_place *place,
 		     json_t **out, struct error *err);
@@ -30,7 +30,7 @@ int tpu_node_vms_insert(struct tpu_ctx *ctx, const struct resource *want,
 			const struct tpu_node_place *place, const json_t *body,
 			struct error *err);
 
-/* For the kinds: wherever it may be. */
+/* For the kinds: in whichever place it may be. */
 int tpu_node_vms_delete(void *ctx, const struct resource *have,
 			struct error *err);
 

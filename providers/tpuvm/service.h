@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tpu.googleapis.com v2 as the nodes of jobs need it: where a node is, what
- * there is of it, and the calls that make and delete it.
+ * tpu.googleapis.com v2 for the nodes of jobs: where a node is, its state, and
+ * the calls that create and delete it.
  */
 #ifndef JOBRUN_SERVICE_H
 #define JOBRUN_SERVICE_H
@@ -16,7 +16,7 @@
 
 struct tpu_vm_node {
 	const char *path; /* "projects/P/locations/Z/nodes/N" */
-	json_t *body;     /* NULL: there is none (yet) */
+	json_t *body;     /* NULL: does not exist (yet) */
 	struct tpu_node node;
 };
 
@@ -24,33 +24,34 @@ struct tpu_vm_node {
  * resource. */
 struct tpu_vm_state {
 	const char *zone; /* NULL: nothing */
-	json_t *queue;    /* of the queued resource; NULL: there is none */
+	json_t *queue;    /* the queued resource; NULL: there is none */
 	struct tpu_vm_node *nodes; /* in the arena of the look */
 	size_t count;
-	size_t there;              /* of these */
-	struct tpu_vm_node *worst; /* of those, the first that is least
-				    * usable; NULL: there is none */
+	size_t there; /* of these */
+	/* the first of the least usable nodes; NULL: no nodes */
+	struct tpu_vm_node *worst;
 };
 
 /* The labels of one of its nodes, or of what the queue will make; borrowed. */
 const json_t *tpu_vm_labels(const struct tpu_vm_state *state);
 void tpu_vm_state_done(struct tpu_vm_state *state);
 
-/* The first that exists, unlost ones before others. */
+/* Looks in all zones and takes the first where it exists, preferring those
+ * where it is not lost. */
 int tpu_vm_look(struct tpu_ctx *ctx, const struct resource *it,
 		struct arena *mem, struct tpu_vm_state *out, struct error *err);
 
-/* All of it can be used. */
+/* Whether all of it can be used. */
 bool tpu_vm_is_usable(const struct tpu_vm_state *state);
 
-/* It can't become usable any more; `why` says so: "PREEMPTED". */
+/* Whether it can never become usable; sets `why`: "PREEMPTED". */
 bool tpu_vm_is_lost(const struct tpu_vm_state *state, char *why, size_t size);
 
-/* Its zone has none, or had none in time: `err` says so. */
+/* Whether its zone has no TPU, or had none in time: sets `err`. */
 bool tpu_vm_is_refused(const struct tpu_vm_state *state, struct error *err);
 
-/* The names of a node's VMs at Compute Engine, in their order, in `mem`; NULL:
- * not known yet. */
+/* The names of a node's VMs at Compute Engine, in order, in `mem`; NULL:
+ * unknown yet. */
 int tpu_vm_instances(struct tpu_ctx *ctx, const struct tpu_vm_node *node,
 		     struct arena *mem, const char *const **out,
 		     struct error *err);
@@ -61,11 +62,12 @@ int tpu_vm_request(void *ctx, const struct resource *want,
 		   struct arena *mem, const char **operation,
 		   struct error *err);
 
-/* Deletes all of that name in all its zones, and waits until it is gone. */
+/* Deletes everything of that name in all its zones, and waits until it is
+ * gone. */
 int tpu_vm_remove(struct tpu_ctx *ctx, const struct resource *it,
 		  struct error *err);
 
-/* Moves the time when it is of no use any more. */
+/* Extends its expiry. */
 int tpu_vm_renew(struct tpu_ctx *ctx, const struct tpu_vm_state *state,
 		 const struct resource *it, struct error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cloud TPU VMs: a job's node is made, its tasks run on the node's VMs over
- * ssh as on any other hosts, and it is deleted when the run has ended.
+ * Cloud TPU VMs: a job's node is made, its tasks run on the node's VMs over ssh
+ * as on any other hosts, and it is deleted after the run.
  */
 #ifndef JOBRUN_TPUVM_H
 #define JOBRUN_TPUVM_H

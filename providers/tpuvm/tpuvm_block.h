@@ -7,7 +7,7 @@
 
 /* How to treat PyTorch/XLA's XRT server on each VM. */
 enum xrt_server {
-	XRT_SERVER_NONE, /* the program is for PJRT */
+	XRT_SERVER_NONE, /* the program uses PJRT */
 	XRT_SERVER_START,
 	XRT_SERVER_RESTART,
 };
@@ -22,8 +22,8 @@ struct tpu_vm_block {
 	bool preemptible;
 	const char *reservation;
 	bool queued;      /* as a queued resource */
-	long slices;      /* that train together */
-	long valid_for_s; /* in the queue; 0: for ever */
+	long slices;      /* slices that train together */
+	long valid_for_s; /* in the queue; 0: unlimited */
 	bool external_ips;
 	bool iap;
 	const char *subnetwork;
@@ -31,9 +31,9 @@ struct tpu_vm_block {
 	struct strings scopes; /* of the service account */
 	struct strings disks;  /* "projects/P/zones/Z/disks/D[:ro]" */
 	struct pairs metadata;
-	const char *startup_script; /* its text, or NULL */
+	const char *startup_script; /* its contents, or NULL */
 	int xrt_server;             /* enum xrt_server */
-	const char *ssh_user;       /* NULL: ssh's configuration says */
+	const char *ssh_user;       /* NULL: from ssh's configuration */
 	const char *ssh_key;        /* a file with a public key, or NULL */
 	long ready_timeout_s;
 	long ssh_timeout_s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A TPU node as it is asked for, by tpu.googleapis.com v2 (projects.locations.
- * nodes): its name, its message, and what of that is compared.
+ * A TPU node as requested from tpu.googleapis.com v2 (projects.locations.
+ * nodes): its name, its message, and the part that is compared.
  */
 #ifndef JOBRUN_TPUVM_NODE_H
 #define JOBRUN_TPUVM_NODE_H
@@ -16,7 +16,7 @@
 json_t *tpu_vm_body(const struct job *job, const struct tpu_vm_block *block,
 		    const struct tpu *tpu, const struct slice *slice);
 
-/* The message of a queued resource around that of its node, which it takes.
+/* Wraps the node's message, which it takes, into that of a queued resource.
  * Returns new. */
 json_t *tpu_vm_queue_body(const char *name, const struct tpu_vm_block *block,
 			  json_t *node);
@@ -25,30 +25,30 @@ bool tpu_vm_is_queued(const struct tpu_vm_block *block);
 /* The properties of the job's node that plans show and compare; returns new. */
 json_t *tpu_vm_wanted(const struct job *job, const struct tpu_vm_block *block,
 		      const json_t *body);
-/* The same of one that exists, as far as `wanted` has it. */
+/* The same properties of an existing node, as far as `wanted` has them. */
 json_t *tpu_vm_found(const json_t *node, const json_t *wanted);
 
-/* The node that a queued resource stands for; borrowed, or NULL. */
+/* The node inside a queued resource; borrowed, or NULL. */
 json_t *tpu_vm_queued_node(const json_t *queue);
 
 /* The same of a message that asks for one. */
 json_t *tpu_vm_sent_node(json_t *body);
 
-/* Where and when it is made. */
+/* Where and when the node is made. */
 struct tpu_vm_making {
 	const char *node; /* "projects/P/locations/Z/nodes/N" */
 	const char *zone;
 	const char *project;
-	const char *user;       /* who logs in, or NULL */
-	const char *public_key; /* and with what; or NULL */
+	const char *user;       /* the login user, or NULL */
+	const char *public_key; /* that user's key; or NULL */
 	int64_t now_ms;
 };
 
-/* The message as it is sent now.  Returns new. */
+/* The message to be sent now.  Returns new. */
 json_t *tpu_vm_body_complete(const struct resource *want,
 			     const struct tpu_vm_making *making);
 
-/* Labels it with when it is of no use any more if nobody renews that. */
+/* Labels it with the time when it expires unless somebody renews it. */
 void tpu_vm_expire(json_t *labels, const json_t *properties, int64_t now_ms);
 
 #endif

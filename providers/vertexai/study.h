@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AI Platform's HyperparameterSpec as the parts of Vertex AI's
- * HyperparameterTuningJob, and what comes of that. */
+/* Converts AI Platform's HyperparameterSpec to the parts of Vertex AI's
+ * HyperparameterTuningJob, and reads the results. */
 #ifndef JOBRUN_STUDY_H
 #define JOBRUN_STUDY_H
 
@@ -10,11 +10,11 @@
 
 /*
  * Sets studySpec, maxTrialCount, parallelTrialCount and maxFailedTrialCount of
- * `job` from the message as message_json() gives it with its defaults.
+ * `job` from the message, in the form of message_json() with defaults.
  */
 void study_put(const json_t *from, json_t *job);
 
-/* Reads the result of one trial, a Trial; texts live in `mem`. */
+/* Reads the result of one trial, a Trial; strings live in `mem`. */
 void study_read_trial(const json_t *trial, struct arena *mem,
 		      struct trial_record *out);
 

@@ -14,7 +14,7 @@ struct vertex_ai_block {
 	long max_wait_s;
 	bool restart_on_worker_restart;
 	bool disable_retries;
-	struct strings reservation; /* full names; or "any" or "none" alone */
+	struct strings reservation; /* full names; or just "any" or "none" */
 	const char *persistent_resource;
 	bool dashboard_access;
 	const char *network_attachment;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `jobrun.vertex-ai.request`: what a job says of its request in the API's own
- * words, besides or instead of what jobrun would say. */
+/* `jobrun.vertex-ai.request`: parts of the request in the API's own terms, in
+ * addition to jobrun's or replacing them. */
 #ifndef JOBRUN_VERTEXAI_REQUEST_H
 #define JOBRUN_VERTEXAI_REQUEST_H
 
@@ -8,12 +8,12 @@
 
 #include "core/base/error.h"
 
-/* Whether the text, JSON, has fields of a CustomJob or a
- * HyperparameterTuningJob only, and none that jobrun answers for. */
+/* Checks that the text, JSON, only has fields of a CustomJob or a
+ * HyperparameterTuningJob, and none that jobrun must set. */
 int request_check(const char *text, struct error *err);
 
-/* Merges it into the body: maps in one another, and the items of pools, metrics
- * and parameters by their positions; all else is replaced. */
+/* Merges it into the body: maps recursively, and the items of pools, metrics
+ * and parameters by index; anything else is replaced. */
 void request_merge(json_t *body, const json_t *over);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * AI Platform's message as Vertex AI's: a CustomJob, or with hyperparameters
- * a HyperparameterTuningJob.
+ * Translates AI Platform's message to Vertex AI's: a CustomJob, or with
+ * hyperparameters a HyperparameterTuningJob.
  *
  * Facts: the discovery document of aiplatform v1, and the docs "Migrate custom
  * training jobs", "Configure compute resources", "Training with TPU
@@ -15,25 +15,25 @@
 #include "core/job/catalogue.h"
 #include "core/job/job.h"
 
-/* A field that has no place there. */
+/* A field without a counterpart there. */
 struct left_out {
 	const char *path; /* "trainingInput.scheduling.maxWaitTime" */
-	const char *why;  /* and what to do instead */
-	bool needed;      /* without it the job can't run */
+	const char *why;  /* includes what to do instead */
+	bool needed;      /* the job can't run without it */
 };
 
 struct vertex_job {
 	json_t *body;           /* owned; see vertex_job_done() */
 	const char *collection; /* "customJobs" */
-	const char *location;   /* its region, or NULL: the file has none */
+	const char *location;   /* its region; NULL: the file has none */
 	struct left_out *left;  /* in the order of the job's fields */
 	size_t left_count;
 };
 
 /*
- * `packages` are the gs:// URLs that take the place of packageUris; NULL
- * leaves those as the file has them.  `labels` are added to the job's own.
- * Strings live in `mem`.  Fails only where the job itself is wrong.
+ * `packages` are the gs:// URLs that replace packageUris; NULL keeps those of
+ * the file.  `labels` are added to the job's own.  Strings live in `mem`.
+ * Fails only if the job itself is wrong.
  */
 int vertex_translate(const struct job *job, const struct catalogue *catalogue,
 		     const struct strings *packages, const struct pairs *labels,

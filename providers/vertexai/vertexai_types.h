@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What jobrun.vertex-ai.customJob may hold, and may not. */
+/* The fields that jobrun.vertex-ai.customJob may and may not have. */
 #ifndef JOBRUN_VERTEXAI_TYPES_H
 #define JOBRUN_VERTEXAI_TYPES_H
 

@@ -9,8 +9,7 @@
 #include "core/base/error.h"
 #include "core/job/catalogue.h"
 
-/* Returns new, or NULL with `err` set.  Lists that the text has not are
- * empty. */
+/* Returns new, or NULL with `err` set.  Missing lists are empty. */
 struct catalogue *catalogue_read(const char *text, size_t len,
 				 struct error *err);
 void catalogue_free(struct catalogue *all);

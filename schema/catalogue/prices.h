@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Price lists, which users write: what machines and accelerators cost by the
- * hour.  jobrun ships none.
+ * Price lists, written by users: the hourly cost of machines and accelerators.
+ * jobrun ships none.
  *
  *	currency: USD
  *	prices:
@@ -18,7 +18,7 @@
 
 /* Returns new, or NULL. */
 struct price_list *prices_read(const char *path, struct error *err);
-/* What the form alone does not say: one price each, none below 0. */
+/* Checks what the form alone does not ensure: one price each, none below 0. */
 int prices_check(const struct price_list *list, struct error *err);
 extern const cyaml_schema_value_t price_item; /* a struct price */
 void prices_free(struct price_list *list);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* YAML files in a form of our own (the catalogue, price lists), read by
- * libcyaml.  Job files are not read here: their users need all problems. */
+/* YAML files in our own formats (the catalogue, price lists), read by libcyaml.
+ * Job files are read elsewhere, since their users need to see all problems. */
 #ifndef JOBRUN_SHIPPED_H
 #define JOBRUN_SHIPPED_H
 
@@ -9,9 +9,9 @@
 
 #include "core/base/error.h"
 
-#define SHIPPED_NAME_MAX 256 /* of a text */
+#define SHIPPED_NAME_MAX 256 /* the longest name in a file */
 
-/* Reads a text by its schema; new, to be freed by shipped_free(); or NULL with
+/* Reads YAML by its schema; new, to be freed by shipped_free(); or NULL with
  * the first problem in `err`. */
 void *shipped_read(const char *text, size_t len,
 		   const cyaml_schema_value_t *schema, struct error *err);

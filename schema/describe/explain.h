@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What there is to say about a field of job files, from its row, the rules
- * that touch it and the providers that use it: as text, as JSON and as a
- * part of the manual page jobrun-job(5).
+ * Describes a field of job files, from its row, the rules that touch it and the
+ * providers that use it: as text, as JSON and as a part of the manual page
+ * jobrun-job(5).
  */
 #ifndef JOBRUN_EXPLAIN_H
 #define JOBRUN_EXPLAIN_H
@@ -14,7 +14,7 @@ struct rule;
 
 struct explain_style {
 	int width;
-	bool recursive; /* all that is below it, as an outline */
+	bool recursive; /* also everything below it, as an outline */
 	bool colour;
 };
 
@@ -25,7 +25,7 @@ void explain_text(const struct outline *all, const struct outlined *at,
 json_t *explain_json(const struct outline *all, const struct outlined *at,
 		     bool recursive);
 
-/* All fields, as man(7) has them. */
+/* All fields, in the format of man(7). */
 void explain_man(const struct outline *all, struct buf *out);
 
 #endif

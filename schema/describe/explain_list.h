@@ -18,11 +18,11 @@ struct rule;
 struct explain_list {
 	const char *name; /* "scale-tiers" */
 	const char *doc;
-	/* Returns new: a list of objects, all with the same keys, which are
-	 * the columns. */
+	/* Returns new: a list of objects with the same keys, which are the
+	 * columns. */
 	json_t *(*rows)(const struct outline *all,
 			const struct catalogue *catalogue);
-	bool dated; /* they are the catalogue's, and as old as that */
+	bool dated; /* the rows come from the catalogue, and have its date */
 };
 
 extern const struct explain_list listings[]; /* up to a row with no name */
@@ -30,7 +30,8 @@ extern const struct explain_list listings[]; /* up to a row with no name */
 /* Or NULL. */
 const struct explain_list *listing_find(const char *name);
 
-/* The names of the providers where the rule holds, or "all".  Returns new. */
+/* The names of the providers to which the rule applies, or "all".  Returns
+ * new. */
 json_t *rule_places(const struct outline *all, const struct rule *rule);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rule, for people and for programs: `jobrun explain RULE-ID`. */
+/* Describes a rule, for people and for programs: `jobrun explain RULE-ID`. */
 #ifndef JOBRUN_EXPLAIN_RULE_H
 #define JOBRUN_EXPLAIN_RULE_H
 

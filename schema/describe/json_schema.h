@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tables of job files as a JSON Schema (2020-12), for editors and for
- * validators that know nothing of jobrun.  It says what `validate` says as
- * far as a JSON Schema can; tests/cli/schema.py lists where they differ.
+ * validators that know nothing of jobrun.  It expresses the checks of
+ * `validate` as far as a JSON Schema can; tests/cli/schema.py lists the
+ * differences.
  */
 #ifndef JOBRUN_JSON_SCHEMA_H
 #define JOBRUN_JSON_SCHEMA_H

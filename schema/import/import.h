@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Job files from the command lines of gcloud that they replace.  The command
+ * Makes job files from the gcloud command lines that they replace.  The command
  * line becomes a job file's JSON; a flag without a counterpart becomes a note.
  *
  * To add a command: a table of its flags, and a row in import.c.
@@ -19,14 +19,14 @@ enum flag_type {
 	FLAG_TEXT,
 	FLAG_NUMBER,
 	FLAG_BOOL,        /* a value: true or false */
-	FLAG_SWITCH,      /* no value; --no-NAME too */
+	FLAG_SWITCH,      /* no value; also --no-NAME */
 	FLAG_LIST,        /* a,b or ^:^a:b */
 	FLAG_MAP,         /* k=v,k=v */
 	FLAG_ENUM,        /* basic-tpu is BASIC_TPU */
 	FLAG_ACCELERATOR, /* type=nvidia-tesla-t4,count=1 */
 	FLAG_NOTE,        /* a value without a counterpart */
-	FLAG_NOTE_SWITCH, /* no value, and none */
-	FLAG_LOSS,        /* a value that the job is another one without */
+	FLAG_NOTE_SWITCH, /* neither a value nor a counterpart */
+	FLAG_LOSS,        /* a value whose loss changes the job */
 	FLAG_CALL,        /* a value, for `call` */
 };
 
@@ -35,19 +35,21 @@ struct import;
 struct flag {
 	const char *name; /* "master-image-uri" */
 	enum flag_type type;
-	const char *path; /* where its value goes in the job */
-	const char *note; /* of FLAG_NOTE: what to do about it, or NULL */
+	const char *path; /* the field of the job that gets its value */
+	const char *note; /* for FLAG_NOTE: what to do about it, or NULL */
 	int (*call)(struct import *import, const char *value,
 		    struct error *err);
 };
 
 struct import_command {
-	const char *words;        /* "ai-platform jobs submit training" */
-	const char *provider;     /* where they run; NULL: nowhere now */
+	const char *words; /* "ai-platform jobs submit training" */
+	/* where such jobs run; NULL: nowhere any more */
+	const char *provider;
 	const struct flag *flags; /* up to a row with no name */
-	const char *name_word;    /* of its argument, or NULL: it has none */
-	bool user_args;           /* what follows "--" is the program's */
-	/* Puts together what flags and arguments say. */
+	/* the name of its argument, or NULL: it has none */
+	const char *name_word;
+	bool user_args; /* arguments after "--" are the program's */
+	/* Completes the job from flags and arguments. */
 	int (*finish)(struct import *import, struct error *err);
 };
 
@@ -58,22 +60,22 @@ extern const struct import_command import_tuning_job;
 
 struct import {
 	const struct import_command *command;
-	json_t *job;    /* what the flags say: an object */
-	json_t *config; /* what the file of --config says, or NULL */
+	json_t *job;    /* from the flags: an object */
+	json_t *config; /* from the file of --config, or NULL */
 	json_t *pools;  /* of custom jobs: a list */
-	json_t *notes;  /* a list of texts */
-	size_t lost;    /* how many of them are of what is lost */
+	json_t *notes;  /* a list of strings */
+	size_t lost;    /* how many notes are about lost values */
 	const char *name;
 	json_t *user_args; /* a list */
-	/* The parts of --kms-key and its like. */
+	/* The parts of --kms-key and the related flags. */
 	const char *kms_key, *kms_keyring, *kms_location, *kms_project;
-	const char *const *provider_names; /* up to NULL */
-	struct problems *found;            /* of the file of --config */
+	const char *const *provider_names; /* NULL-terminated */
+	struct problems *found;            /* for the file of --config */
 };
 
 /*
- * `words` is the command line from "gcloud" on.  Adds a job file with notes
- * as comments to `out`.  Returns how much of it is lost, or -1, with `found`
+ * `words` is the command line from "gcloud" on.  Adds a job file with notes as
+ * comments to `out`.  Returns how many settings are lost, or -1, with `found`
  * filled if the file of --config is at fault.
  */
 int import_gcloud(char *const *words, size_t count,
@@ -89,8 +91,8 @@ struct import_place {
 struct catalogue;
 
 /*
- * The same of a file of another program: a manifest of Kubernetes, a script of
- * sbatch, a task of SkyPilot or dstack.  `places` are up to one with no name.
+ * The same for a file of another program: a manifest of Kubernetes, a script of
+ * sbatch, a task of SkyPilot or dstack.  `places` ends with one without a name.
  */
 int import_foreign(const char *path, const struct import_place *places,
 		   const struct catalogue *catalogue, struct problems *found,
@@ -99,21 +101,21 @@ int import_foreign(const char *path, const struct import_place *places,
 /* For the tables of flags: */
 void import_note(struct import *import, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* The same of what the job is another one without. */
+/* The same for a setting whose loss changes the job. */
 void import_loss(struct import *import, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Sets a value, taken, at "trainingInput.masterType". */
+/* Sets a value, which it takes, at "trainingInput.masterType". */
 void import_set(json_t *job, const char *path, json_t *value);
 /* Borrowed, or NULL. */
 json_t *import_get(const json_t *job, const char *path);
-/* Lists and maps as gcloud has them.  Return new, or NULL. */
+/* Parse lists and maps in gcloud's syntax.  Return new, or NULL. */
 json_t *import_list(const char *value);
 json_t *import_map(const char *value, struct error *err);
 /* "nvidia-tesla-t4" gives "NVIDIA_TESLA_T4".  Returns new. */
 json_t *import_enum(const char *value);
 /* Reads the file of --config. */
 int import_config(struct import *import, const char *value, struct error *err);
-/* The same with the types that YAML gives. */
+/* The same, with the types that YAML gives. */
 int import_typed_config(struct import *import, const char *value,
 			struct error *err);
 int import_kms_key(struct import *import, const char *value, struct error *err);
@@ -124,24 +126,24 @@ int import_kms_location(struct import *import, const char *value,
 int import_kms_project(struct import *import, const char *value,
 		       struct error *err);
 
-/* A YAML file as JSON: all scalars are texts, null is left out.  Returns
- * new. */
+/* Reads a YAML file as JSON: all scalars become strings, null is left out.
+ * Returns new. */
 json_t *import_read(const char *path, struct problems *found,
 		    struct error *err);
 
-/* Each document of a file that is a map, as {value, lines}: values have the
- * types that YAML gives, lines are by paths, "spec.tasks.0".  Takes `data`.
+/* Reads each document of a file that is a map, as {value, lines}: values have
+ * the types that YAML gives, lines are by paths, "spec.tasks.0".  Takes `data`.
  * Returns new. */
 json_t *import_documents(const char *path, char *data, size_t len,
 			 struct problems *found, struct error *err);
-/* Takes what hyperparameters can say out of a HyperparameterTuningJob. */
+/* Moves what hyperparameters can express out of a HyperparameterTuningJob. */
 void import_study(struct import *import, json_t *config);
 
-/* The same with the keys and types of the tables, in their order.  Returns
+/* The same job with the keys and types of the tables, in their order.  Returns
  * new. */
 json_t *import_typed(const json_t *job);
 
-/* Merges maps in one another; lists and all else are replaced. */
+/* Merges maps recursively; lists and everything else are replaced. */
 void import_merge(json_t *under, const json_t *over);
 
 #endif

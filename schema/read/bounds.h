@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much the jobs of one command may stand for together: a few lines can name
- * more trials or shards than any machine could write down. */
+/* Limits what the jobs of one command may stand for together: a few lines can
+ * name more trials or shards than any machine could store. */
 #ifndef JOBRUN_BOUNDS_H
 #define JOBRUN_BOUNDS_H
 
@@ -11,15 +11,15 @@
 struct job;
 struct problems;
 
-/* Zeroed it has room for all. */
+/* A zeroed one has all its room left. */
 struct bounds {
-	bool check_only; /* jobs are not kept: any number will do */
+	bool check_only; /* jobs are not kept, so any number is allowed */
 	size_t jobs;
 	long trials;
-	struct brace_names names; /* of shards; counted only */
+	struct brace_names names; /* of shards; only counted */
 };
 
-/* Adds a job; false, with a problem, if that is too much. */
+/* Adds a job; false, with a problem, if that exceeds a limit. */
 bool bounds_add(struct bounds *bounds, const struct job *job,
 		struct problems *found);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* New nodes from nodes: what was read is shared and never changed. */
+/* Makes new nodes from nodes: nodes that were read are shared and never
+ * changed. */
 #ifndef JOBRUN_MERGE_H
 #define JOBRUN_MERGE_H
 
@@ -11,14 +12,13 @@ struct arena;
 struct item;
 struct node;
 
-/* One of two: maps are merged, key by key, and a null takes the key away; of
- * all else `over` is taken.
- * Every node keeps the place that it was read at. */
+/* Merges two nodes: maps key by key, where null removes the key; for anything
+ * else `over` wins.  Every node keeps the position where it was read. */
 const struct node *node_merge(struct arena *mem, const struct shape *shape,
 			      const struct node *base, const struct node *over);
 
-/* A copy of a list or a map that shares what is in it: its items can be
- * changed, their keys and values can't. */
+/* A copy of a list or a map that shares its contents: its items can be changed,
+ * but not their keys and values. */
 struct node *node_copy(struct arena *mem, const struct node *node);
 /* Adds an item at the end; `key` is NULL in a list. */
 void node_add(struct arena *mem, struct node *node, const struct node *key,
@@ -26,7 +26,7 @@ void node_add(struct arena *mem, struct node *node, const struct node *key,
 /* The map without a key. */
 const struct node *node_without(struct arena *mem, const struct node *map,
 				const struct item *item);
-/* The map with another value in an item that it has. */
+/* The map with another value for one of its items. */
 const struct node *node_with(struct arena *mem, const struct node *map,
 			     const struct item *item, const struct node *value);
 

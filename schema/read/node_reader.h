@@ -16,17 +16,17 @@ struct node_reader *node_reader_new(struct source *source,
 				    struct problems *found);
 void node_reader_free(struct node_reader *reader);
 
-/* Before the first document: all of them go into `mem`, and stay there also
- * if they can't be read. */
+/* To be called before the first document: all documents go into `mem`, and stay
+ * there even if they can't be read. */
 void node_reader_use(struct node_reader *reader, struct arena *mem);
-/* Begins to read behind the first bytes of the source, a part of its first
- * line that is as many columns wide. */
+/* Starts reading after the first bytes of the source, which are a part of its
+ * first line and as many columns wide. */
 void node_reader_skip(struct node_reader *reader, size_t offset,
 		      unsigned columns);
 
 /*
- * The next document: 1 if there is one, 0 at the end, -1 if the rest of the
- * file can't be read and the reason was added to the problems.
+ * Reads the next document: 1 if there is one, 0 at the end, -1 if the rest of
+ * the file can't be read and the reason was added to the problems.
  */
 int node_reader_next(struct node_reader *reader, struct document *out);
 

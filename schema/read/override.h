@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --set PATH=VALUE: values from the command line, put into a document before
- * it is checked. */
+/* --set PATH=VALUE: puts values from the command line into a document before it
+ * is checked. */
 #ifndef JOBRUN_OVERRIDE_H
 #define JOBRUN_OVERRIDE_H
 
@@ -10,7 +10,7 @@ struct document;
 struct reading;
 struct schema_set;
 
-/* The form of an option, apart from its value. */
+/* Checks the form of an option, except for its value. */
 int override_check(const struct schema_set *set, struct error *err);
 
 /* Applies all of the options to the document's root, which must be a map.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One job file while it is being read and checked, with nothing shared with any
- * other: files are read by several threads.  Checks across all files (a jobId
- * that is taken) are left to schema/read/load.c.
+ * One job file while it is being read and checked.  Nothing is shared with
+ * other files, as several threads read files. schema/read/load.c does checks
+ * across files (a jobId used twice).
  */
 #ifndef JOBRUN_READING_H
 #define JOBRUN_READING_H
@@ -13,21 +13,21 @@
 #include "schema/schema.h"
 #include "schema/yaml/source_text.h"
 
-/* Problems are sorted by it: those of the first file, of what it extends, of
- * what options set in it, then those of the next file. */
+/* Problems are sorted by order: first those of the first file, of the files it
+ * extends, and of options for it; then those of the next file. */
 #define ORDER_STEP 64
 #define ORDER_OPTIONS (ORDER_STEP - 1)
 
 struct document;
 
-/* The text of another file or an option that a job was made from. */
+/* The text of another file or an option that contributed to a job. */
 struct other_text {
 	struct other_text *next;
 	struct source source;
 	char *name;
 };
 
-/* Where a document begins. */
+/* The position where a document begins. */
 struct place {
 	unsigned line, column, length; /* line 0: there is none */
 	bool told;
@@ -40,26 +40,27 @@ struct extended_file {
 
 struct reading {
 	const struct schema_options *options;
-	/* The providers on offer, and those with keys of their own; up to
-	 * NULL. */
+	/* The providers on offer, and those with keys of their own;
+	 * NULL-terminated. */
 	const char *const *provider_names;
 	const char *const *block_names;
 	const char *path;
 	unsigned order;
-	bool named; /* on the command line, so it must hold a job */
-	bool loose; /* a text that is in no folder */
+	bool named; /* given on the command line, so it must hold a job */
+	bool loose; /* a text without a folder */
 
 	struct problems found; /* of this file only */
 	struct job **jobs;     /* owned */
 	size_t job_count;
-	size_t documents;               /* that are jobs, good or bad */
-	bool has_id;                    /* any of them has a jobId */
-	bool foreign;                   /* none is: it is not our file */
-	struct extended_file *extended; /* all that it extends */
+	size_t documents; /* that are jobs, good or bad */
+	bool has_id;      /* some document has a jobId */
+	/* no document is a job: it is not our file */
+	bool foreign;
+	struct extended_file *extended; /* all files that it extends */
 	size_t extended_count;
 
 	/* Private. */
-	char *root; /* of the file's paths: see reach_check() */
+	char *root; /* the root of its paths: see reach_check() */
 	struct source source;
 	struct other_text *others;
 	unsigned other_count;
@@ -70,18 +71,18 @@ struct reading {
 	struct place stray;     /* the first document that is no map */
 };
 
-/* Reads the file, or standard input; always leaves jobs or problems. */
+/* Reads the file, or standard input; always produces jobs or problems. */
 void reading_file(struct reading *reading);
-/* The same of a text that was read; takes `data`. */
+/* The same for a text already in memory; takes `data`. */
 void reading_text(struct reading *reading, char *data, size_t len);
 void reading_done(struct reading *reading);
 
-/* Fills and checks one job, of a document with a trainingInput or nearly
- * one; takes the document's arena. */
+/* Fills and checks one job, from a document with a trainingInput or nearly one;
+ * takes the document's arena. */
 void reading_add_job(struct reading *reading, struct document *doc);
 
-/* A text that stays until the reading is done; takes `data` and borrows
- * `name`.  NULL if the bytes are not text: that was added to the problems. */
+/* Adds a text that lives until the reading is done; takes `data` and borrows
+ * `name`.  Returns NULL, after adding a problem, if the bytes are not text. */
 struct source *reading_add_text(struct reading *reading, const char *name,
 				unsigned order, char *data, size_t len);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kinds of keys in a job file's maps, known before the file is checked: two
- * spellings of one field are one key, and names that users give stay as they
+ * The kinds of keys in a job file's maps, needed before the file is checked:
+ * two spellings of a field are one key, and names given by users stay as they
  * are.
  */
 #ifndef JOBRUN_SHAPE_H
@@ -13,8 +13,8 @@ struct schema_options;
 
 struct shape {
 	const struct schema_options *options; /* for the providers' blocks */
-	const struct message *keys;  /* NULL: any, or nothing is known */
-	const struct message *items; /* of what is in the list or map */
+	const struct message *keys;           /* NULL: any key, or unknown */
+	const struct message *items; /* of the items of the list or map */
 };
 
 /* The shape of the top level of a job. */
@@ -23,7 +23,7 @@ struct shape shape_root(const struct schema_options *options);
 struct shape shape_under(const struct shape *shape, const char *key);
 /* The shape of the items of a list. */
 struct shape shape_item(const struct shape *shape);
-/* The name of the field if it is one, else the key itself. */
+/* The name of the field if the key is one, else the key itself. */
 const char *shape_name(const struct shape *shape, const char *key);
 
 #endif

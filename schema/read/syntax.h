@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Explains libyaml's syntax errors in words for the author of the file. */
+/* Explains libyaml's syntax errors in terms that the author of the file
+ * understands. */
 #ifndef JOBRUN_SYNTAX_H
 #define JOBRUN_SYNTAX_H
 
@@ -8,7 +9,7 @@
 struct problems;
 struct source;
 
-/* Adds one problem for the error that the parser stopped at. */
+/* Adds one problem for the error at which the parser stopped. */
 void syntax_problem(struct problems *found, struct source *source,
 		    const yaml_parser_t *parser);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Other programs' YAML as JSON, read as job files are. */
+/* Reads YAML of other programs as JSON, with the reader of job files. */
 #ifndef JOBRUN_YAML_READ_H
 #define JOBRUN_YAML_READ_H
 
@@ -9,9 +9,9 @@
 #include "core/base/error.h"
 
 /*
- * The first document of a text, each scalar as a text, as it stands there; an
- * empty one is null.  `name` is what the text is called in the error, which is
- * the first problem with its place.  Returns new, or NULL.
+ * Reads the first document of a text, with each scalar as a string, exactly as
+ * written; an empty scalar becomes null.  Errors call the text `name`; the
+ * error is the first problem with its position.  Returns new, or NULL.
  */
 json_t *yaml_read(const char *text, size_t len, const char *name,
 		  struct error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the functions behind the rules share.  They look at the job as it was
- * filled, and at its nodes only for places.  A value that was refused is
- * unknown to them: they keep silent, since there is a problem already.
+ * Shared by the functions behind the rules.  They examine the filled job, and
+ * its nodes only for positions.  A rejected value is unknown to them, and they
+ * stay silent about it, since it is already a problem.
  */
 #ifndef JOBRUN_RULES_CHECK_H
 #define JOBRUN_RULES_CHECK_H
@@ -13,7 +13,7 @@
 #include "schema/yaml/node.h"
 #include "schema/rules/rules.h"
 
-/* Places that the next problem is about, too. */
+/* Related places of the next problem. */
 struct others {
 	const struct node *nodes[PROBLEM_LABELS_MAX];
 	const char *labels[PROBLEM_LABELS_MAX];
@@ -24,17 +24,18 @@ struct check {
 	const struct rule *rule;
 	const struct job *job;
 	const struct training_input *in; /* of the job */
-	unsigned traits;                 /* AI Platform's if nobody said */
+	unsigned traits;                 /* AI Platform's if none was given */
 	bool asked;                      /* somebody did */
 	const struct catalogue *catalogue;
 	struct problems *found;
 	struct others *others;
 };
 
-/* The same for each kind of replica. */
+/* The names of the fields of each role. */
 struct role {
-	const char *title;                 /* "parameter server" */
-	const char *type, *count, *config; /* names of fields; no count: one */
+	const char *title; /* "parameter server" */
+	/* names of fields; `count` NULL: always one */
+	const char *type, *count, *config;
 	size_t type_offset, count_offset, config_offset;
 };
 
@@ -52,25 +53,25 @@ const char *role_type(const struct training_input *in, int role);
 long role_count(const struct training_input *in, int role); /* master: 1 */
 const struct replica_config *role_config(const struct training_input *in,
 					 int role);
-/* The image that it runs: its own, or the master's. */
+/* The image that the role runs: its own, or the master's. */
 const char *role_image(const struct training_input *in, int role);
 
-/* Where the field was given, in either spelling; NULL if it was not. */
+/* The position of the field, in either spelling; NULL if it was not given. */
 const struct node *value_of(const void *message, const char *name);
 const struct node *key_of(const void *message, const char *name);
 
-/* Was tried, and is not known. */
+/* Whether the field was given but rejected. */
 bool input_refused(const struct check *check, const char *name);
 bool config_refused(const struct replica_config *config, const char *name);
 
-/* "line 3", or "base.yaml:3" if that is another file than `here` is in.  The
- * next problem of the rule has this as another place, with the label. */
+/* "line 3", or "base.yaml:3" if that is not the file of `here`.  The place is
+ * added to the rule's next problem, with the label. */
 #define LINE_SIZE 96
 const char *line_of(const struct check *check, const struct node *node,
 		    const struct node *here, const char *label,
 		    char out[LINE_SIZE]);
 
-/* Add a problem at the node; `path` is that of the field. */
+/* Add a problem at the node; `path` is the field's path. */
 void broken(const struct check *check, const struct node *at, const char *path,
 	    const char *format, ...) __attribute__((format(printf, 4, 5)));
 void doubtful(const struct check *check, const struct node *at,
@@ -78,20 +79,21 @@ void doubtful(const struct check *check, const struct node *at,
 	__attribute__((format(printf, 4, 5)));
 
 /*
- * A name that the catalogue has not.  The file that says `provider:
- * ai-platform` is of a closed world, and this an error; anywhere else what is
- * newer than the catalogue is as good as what is in it, and this a warning.
+ * Whether a name missing from the catalogue is an error.  For a file with
+ * `provider: ai-platform` it is, as that world is closed; elsewhere a name may
+ * be newer than the catalogue, and it is a warning.
  */
 bool is_closed(const struct check *check);
 void unknown(const struct check *check, const struct node *at, const char *path,
 	     const char *value, const char *what);
 
-/* Doubtful for AI Platform's past, and a note if nobody named a provider. */
+/* Reports what is doubtful for AI Platform's past: a note if no provider was
+ * named. */
 void dated(const struct check *check, const struct node *at, const char *path,
 	   const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* What the job has of TPUs. */
-/* What a machine type is, as far as its name says it. */
+/* The job's TPUs. */
+/* The category of a machine type, as far as its name says it. */
 enum category {
 	CATEGORY_UNKNOWN,
 	CATEGORY_LEGACY,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules that are conditions and a sentence, and no code. */
+/* Rules that consist of conditions and a sentence, without code. */
 #ifndef JOBRUN_RULES_WHEN_H
 #define JOBRUN_RULES_WHEN_H
 
 struct check;
 
-/* Adds a problem for each role for which all conditions of the rule hold.
- * What is not known, as it was refused, holds for none. */
+/* Adds a problem for each role for which all conditions of the rule hold.  A
+ * condition on a rejected value never holds. */
 void check_when(const struct check *check);
 
 #endif

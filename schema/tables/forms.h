@@ -12,12 +12,12 @@ struct form {
 	int (*check)(const char *value, struct error *err);
 	const char *pattern; /* ECMA 262 */
 	const char *example; /* or NULL */
-	/* What YAML can make of a text that passes, when it has no quotes. */
+	/* What an unquoted valid text can be in YAML. */
 	const char *number; /* "number", "integer", or NULL */
 	bool boolean;
 };
 
-/* NULL: anything goes, as far as is known here. */
+/* NULL: no restriction is known. */
 const struct form *form_of(int (*check)(const char *value, struct error *err));
 
 #endif

@@ -4,8 +4,8 @@
  * table, a member in core/job/job.h, a valid and an invalid file in
  * tests/cli/validate/.
  *
- * The rows stand in the order in which AI Platform printed the messages in
- * TF_CONFIG; what came later stands after them.
+ * The rows are in the order in which AI Platform printed the messages in
+ * TF_CONFIG; later fields follow.
  */
 #ifndef JOBRUN_TABLES_H
 #define JOBRUN_TABLES_H

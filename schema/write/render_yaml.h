@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A checked job as a job file again: the effective job with its defaults
+/* Writes a checked job as a job file: the effective job with its defaults
  * filled in, which has the same digest when it is read. */
 #ifndef JOBRUN_RENDER_YAML_H
 #define JOBRUN_RENDER_YAML_H

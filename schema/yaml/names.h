@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A set of names with a pointer each, for where many could be compared with
- * many: keys of a map, anchors, job ids. */
+/* A hash table of names with a pointer each, for cases with many comparisons:
+ * keys of a map, anchors, job ids. */
 #ifndef JOBRUN_NAMES_H
 #define JOBRUN_NAMES_H
 
@@ -15,7 +15,7 @@ struct names {
 void names_done(struct names *names);
 void names_clear(struct names *names); /* keeps the memory */
 
-/* The place of the name's pointer, which is NULL if the name is new.  Valid
+/* The location of the name's pointer, which is NULL if the name is new.  Valid
  * until the next call.  Borrows the name. */
 const void **names_at(struct names *names, const char *name, size_t len);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A job file as a tree that remembers where everything stood.  It is made from
+ * A job file as a tree that remembers every position.  It is made from
  * libyaml's events: aliases share the node that they name, merge keys are
- * merged, duplicate keys are reported and dropped.  The type of a plain scalar
- * (a number, a boolean) is decided in scalar.h, not here.
+ * merged, duplicate keys are reported and dropped. scalar.h, not this file,
+ * decides the type of a plain scalar (a number, a boolean).
  */
 #ifndef JOBRUN_NODE_H
 #define JOBRUN_NODE_H
@@ -17,27 +17,26 @@
 struct problems;
 struct source;
 
-#define NODE_DEPTH_MAX 100 /* collections in one another */
-#define NODE_COUNT_MAX                                                         \
-	100000                  /* of a file, and of a document with its
-				  * aliases expanded */
+#define NODE_DEPTH_MAX 100 /* the deepest nesting of collections */
+/* per file, and per document with its aliases expanded */
+#define NODE_COUNT_MAX 100000
 #define NODE_DOCUMENTS_MAX 1000 /* of a file */
 
 enum node_kind {
-	NODE_BAD, /* reported already: says nothing */
+	NODE_BAD, /* already reported: say nothing more */
 	NODE_SCALAR,
 	NODE_LIST,
 	NODE_MAP,
 };
 
-/* The file that a node is from.  Outlives the text of the file. */
+/* The file of a node.  Outlives the text of the file. */
 struct origin {
 	const char *name;
 	unsigned order;
 	struct source *source;   /* NULL once the file was checked */
-	const struct node *root; /* of its document, once that is read */
+	const struct node *root; /* of its document, once that was read */
 	bool has_aliases;
-	struct origin *next; /* another one that the job was made from */
+	struct origin *next; /* another file that the job was made from */
 };
 
 struct node {
@@ -46,11 +45,14 @@ struct node {
 	bool loose;            /* from an option: needs no quotes */
 	bool broken;           /* a scalar on several lines */
 	uint32_t line, column; /* from 1, in code points */
-	uint32_t length;       /* what stands there, if on one line */
-	uint32_t count;        /* items of a collection, bytes of a scalar */
-	uint32_t weight;       /* nodes, with aliases expanded; saturates */
+	/* of the text at that position, if on one line */
+	uint32_t length;
+	uint32_t count; /* items of a collection, bytes of a scalar */
+	/* the number of nodes, aliases expanded; saturates */
+	uint32_t weight;
 	struct origin *origin;
-	const struct node *anchor; /* of an alias: where the value is given */
+	/* for an alias: where the value is defined */
+	const struct node *anchor;
 	union {
 		const char *text; /* followed by a NUL */
 		struct item *items;
@@ -61,8 +63,8 @@ struct item {
 	struct item *next;
 	const struct node *key; /* NULL in a list */
 	const struct node *value;
-	/* What a merge key named, if it came with one: explicit ones go
-	 * before. */
+	/* The merge key's value, if the item came from one; explicit items come
+	 * first. */
 	const struct node *merged;
 };
 
@@ -73,16 +75,16 @@ struct document {
 	const struct node *root; /* NULL: an empty document */
 };
 
-/* The value of a key of a map, spelled exactly so; NULL if there is none. */
+/* The value of a map's key, spelled exactly so; NULL if there is none. */
 const struct node *node_get(const struct node *map, const char *key);
 const struct item *node_item(const struct node *map, const char *key);
 
-/* The aliases and merged maps below `root` by which a node, or a key, is used;
- * up to `max`.  Returns their number. */
+/* The aliases and merged maps below `root` that use a node, or a key; up to
+ * `max`.  Returns their number. */
 size_t node_uses(const struct node *root, const struct node *node,
 		 const struct node **out, size_t max);
 
-/* The texts of all files that a job was made from are about to go: their
+/* To be called before the texts of all files of a job are freed, while their
  * nodes stay.  `node` is the root of the job's own file. */
 void node_forget_source(const struct node *node);
 

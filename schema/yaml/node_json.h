@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tree of nodes as JSON, with the types that YAML gives: for fields whose
- * form somebody else decides. */
+/* Converts a tree of nodes to JSON, with the types that YAML gives: for fields
+ * whose form somebody else defines. */
 #ifndef JOBRUN_NODE_JSON_H
 #define JOBRUN_NODE_JSON_H
 

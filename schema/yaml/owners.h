@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where else a key belongs. */
+/* Finds the messages to which a key belongs. */
 #ifndef JOBRUN_OWNERS_H
 #define JOBRUN_OWNERS_H
 
@@ -8,9 +8,9 @@
 struct message;
 
 /*
- * The messages below `from` that have a field of that name, as paths to
- * them ("masterConfig", "hyperparameters.params"), up to `max`.  Returns the
- * number; the texts are written into `out`.
+ * Lists the messages below `from` that have a field of that name, as paths to
+ * them ("masterConfig", "hyperparameters.params"), up to `max`.  Returns their
+ * number; the paths are written into `out`.
  */
 #define OWNER_SIZE 96
 size_t message_owners(const struct message *from, const char *name,

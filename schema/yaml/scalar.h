@@ -19,12 +19,13 @@ enum scalar_kind {
 	SCALAR_FLOAT,
 };
 
-/* The kind of any node; a list or a map is SCALAR_TEXT. */
+/* The kind of any node; SCALAR_TEXT for a list or a map. */
 enum scalar_kind scalar_kind(const struct node *node);
 bool scalar_is_null(const struct node *node);
 
-/* True if it is one.  `odd`: it is not written as people write numbers (0x10,
- * 1_000, 010, 8.0), so that somebody might have meant something else. */
+/* Returns true if it is a whole number.  `odd`: it is not written as people
+ * write numbers (0x10, 1_000, 010, 8.0), so its author may have meant something
+ * else. */
 bool scalar_int(const struct node *node, long *out, bool *odd);
 bool scalar_double(const struct node *node, double *out);
 bool scalar_bool(const struct node *node, bool *out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A hash table of small numbers, eight bytes each: which things they stand
- * for, and whether two of those are equal, is the caller's to know.  For what
- * there is one of per file, of which there may be many.
+ * A hash table of small numbers, eight bytes each; the caller knows what they
+ * stand for, and whether two of those are equal.  For objects that exist once
+ * per file, of which there may be many.
  */
 #ifndef JOBRUN_SLOTS_H
 #define JOBRUN_SLOTS_H
@@ -20,8 +20,8 @@ struct slots { /* `= { 0 }` is empty and ready */
 void slots_done(struct slots *slots);
 void slots_add(struct slots *slots, uint64_t hash, uint32_t number);
 
-/* The numbers that were added with such a hash, one at each call; `*at` is 0
- * at the first.  False if there are no more. */
+/* Iterates over the numbers added with this hash, one per call; `*at` starts at
+ * 0.  Returns false if there are no more. */
 bool slots_next(const struct slots *slots, uint64_t hash, size_t *at,
 		uint32_t *number);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A chart of curves: a picture that is complete without a script, a table of the
- * curves under it, and their points as data, from which the script draws anew.
+ * A line chart: a picture that is complete without a script, a table of the
+ * curves below it, and their points as data, from which the script redraws.
  */
 #ifndef JOBRUN_CHART_H
 #define JOBRUN_CHART_H
@@ -12,8 +12,9 @@
 struct chart_curve {
 	const char *label;
 	const struct metric_series *series; /* with its extremes */
-	int64_t from_ms; /* when its run, attempt or trial began */
-	size_t style;    /* curves of one have colour and dashes in common */
+	int64_t from_ms; /* the start of its run, attempt or trial */
+	/* curves with the same value share colour and dashes */
+	size_t style;
 };
 
 struct chart {
@@ -22,8 +23,8 @@ struct chart {
 	const struct metric_info *info;
 	const struct chart_curve *curves;
 	size_t count;
-	size_t points; /* of a curve, at most, that are in the data */
-	size_t drawn;  /* in the picture */
+	size_t points; /* the most points of a curve in the data */
+	size_t drawn;  /* the most points in the picture */
 };
 
 void chart_html(const struct chart *chart, struct buf *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan as a page, in the style of a report. */
+/* A plan as an HTML page, in the style of a report. */
 #ifndef JOBRUN_PLAN_PAGE_H
 #define JOBRUN_PLAN_PAGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of a report that is about one run. */
+/* The part of a report about one run. */
 #ifndef JOBRUN_RUN_PAGE_H
 #define JOBRUN_RUN_PAGE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The timeline of a run: attempts, their tasks, and trials, as bars and in words. */
+/* The timeline of a run: attempts, their tasks, and trials, as bars and in
+ * words. */
 #ifndef JOBRUN_TIMELINE_H
 #define JOBRUN_TIMELINE_H
 

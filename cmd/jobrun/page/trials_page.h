@@ -6,7 +6,7 @@
 #include "cmd/jobrun/ui/run_story.h"
 #include "core/base/buf.h"
 
-/* The best first.  `id` is the page's name of the run. */
+/* Sorted with the best first.  `id` is the page's name of the run. */
 void trials_html(const struct run_story *story, const char *id,
 		 struct buf *out);
 

@@ -13,56 +13,58 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 
-/* What one of those who show something has standing under the output. */
+/* The lines that one owner keeps below the output. */
 struct app_block {
 	const void *owner;
 	char *lines;
 };
 
 struct app {
-	bool out_color; /* standard output takes colour */
+	bool out_color; /* standard output supports colour */
 	bool err_color;
 	bool out_terminal;
 	bool err_terminal;
-	const char *trace_http; /* where requests are recorded, or NULL */
-	bool live;              /* both are, and it can move its cursor */
+	const char *trace_http; /* the file that records requests, or NULL */
+	/* both are terminals, and the cursor can be moved */
+	bool live;
 	struct app_block *blocks;
 	size_t block_count;
-	char *standing;       /* all of them, as drawn; NULL: nothing */
-	int width;            /* of the terminal; 80 if there is none */
-	int height;           /* 24 */
-	bool out_closed;      /* whoever read standard output has gone */
-	bool only_shows;      /* without a reader there is nothing to do */
-	int out_errno;        /* why standard output could not be written */
-	bool out_missing;     /* there is no standard output at all */
-	void (*sigpipe)(int); /* what SIGPIPE did before we ignored it */
+	char *standing;   /* all blocks, as drawn; NULL: none */
+	int width;        /* of the terminal; 80 if there is none */
+	int height;       /* 24 */
+	bool out_closed;  /* the reader of standard output has gone */
+	bool only_shows;  /* without a reader there is nothing left to do */
+	int out_errno;    /* the error of writing to standard output */
+	bool out_missing; /* standard output is not open */
+	/* the disposition of SIGPIPE before we ignored it */
+	void (*sigpipe)(int);
 };
 
-/* Looks at the terminal; `color` is auto, always or never. */
+/* Examines the terminal; `color` is auto, always or never. */
 void app_init(struct app *app);
 void app_set_color(struct app *app, const char *color);
-/* Once more: the terminal may have another size now. */
+/* Reads the terminal's size again, after it may have changed. */
 void app_find_size(struct app *app);
 
-/* Writes to standard output at once.  Failing is noted in `app`. */
+/* Writes to standard output at once.  Failures are recorded in `app`. */
 void app_write(struct app *app, const void *data, size_t len);
 void app_print(struct app *app, const struct buf *text);
 
-/* Where the terminal is `live`: shows lines under whatever is printed, the last
- * without an end, beside those of other owners.  "" takes them away.  They must
- * fit into the width. */
+/* If the terminal is `live`: shows lines below whatever is printed, the last
+ * without a newline, together with those of other owners.  "" removes them.
+ * They must fit the width. */
 void app_stand(struct app *app, const void *owner, const char *lines);
 
-/* Lines for standard error, in one write; nothing in them is a command to the
- * CI that reads them. */
+/* Writes lines to standard error in one write, disarmed so that CI takes none
+ * of them for commands. */
 void app_put_messages(const struct app *app, const struct buf *lines);
-/* A message for standard error: "jobrun: …", and a newline. */
+/* Writes a message to standard error: "jobrun: …", and a newline. */
 void app_say(const struct app *app, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* "jobrun: error: …"; returns the exit status. */
+/* Writes "jobrun: error: …"; returns the exit status. */
 int app_fail(const struct app *app, const struct error *err);
 
-/* Asks a yes or no question on the terminal; false where there is none. */
+/* Asks a yes or no question on the terminal; false if there is none. */
 bool app_confirm(const struct app *app, const char *question);
 
 #endif

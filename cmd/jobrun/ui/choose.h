@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which runs a command is about: by name, pattern, job file, and what is true of
- * them.  One way for all commands that take a JOB. */
+/* Selects the runs that a command is about: by name, pattern, job file, and by
+ * their properties.  All commands that take a JOB use this. */
 #ifndef JOBRUN_CHOOSE_H
 #define JOBRUN_CHOOSE_H
 
@@ -16,61 +16,62 @@ struct choose_opts {
 	const char *sort;
 };
 
-/* The rows of a command, for a struct choose_opts; the second ones for commands
- * whose own --since is about something else. */
+/* The rows of a command, for a struct choose_opts; `choose_rows_plain` is for
+ * commands whose own --since means something else. */
 extern const struct opt choose_rows[];
 extern const struct opt choose_rows_plain[];
 
-/* Words of the command line about jobs. */
+/* Help on the arguments that name jobs. */
 #define CHOOSE_HELP                                                            \
 	"A JOB is a jobId, a pattern in quotes ('train-*') or a job file.\n"
 
 struct choice {
 	const struct choose_opts *opts;
-	char *const *words; /* none: all runs, if the options say which */
+	char *const *words; /* none: all runs, if the options select some */
 	size_t count;
-	/* Earlier attempts too. */
+	/* Also select earlier attempts. */
 	bool attempts;
-	/* They are refreshed next, and choose_again() is called then: states
-	 * may be others. */
+	/* The runs are refreshed next, and then choose_again() is called, as
+	 * their states may change. */
 	bool refreshed;
 };
 
-/* What is left of the command line behind the options. */
+/* Takes the arguments left after the options. */
 void choice_take(struct choice *choice, int count, char *const *words);
-/* There is a word, or an option that chooses. */
+/* Whether there is an argument, or an option that selects. */
 bool choice_is_made(const struct choice *choice);
 bool choice_has_options(const struct choice *choice);
-/* A pattern, or an option that chooses: more than names and files. */
+/* Whether there is a pattern, or an option that selects, rather than only names
+ * and files. */
 bool choice_is_wide(const struct choice *choice);
-/* Anything but the exact names of runs: what it means may change. */
+/* Whether the choice is more than exact names of runs, so that its meaning may
+ * change. */
 bool choice_is_open(const struct choice *choice);
 
 /*
- * The newest run of each job that is meant, as it is recorded here; in `mem`,
- * in the order of --sort, else as the store lists them.  Fails with ERROR_NO_RUN
- * if a word names none; that options leave none is no error.
+ * The newest run of each selected job, as recorded here; in `mem`, in the order
+ * of --sort, else in that of the store.  Fails with ERROR_NO_RUN if an argument
+ * matches none; no match for the options is no error.
  */
 int choose_runs(struct session *session, const struct choice *choice,
 		struct arena *mem, struct run_list *out, struct error *err);
 
-/* After a refresh: those that still suit; `of_each` (or NULL) is kept beside
- * them. */
+/* To be called after a refresh: drops the runs that no longer match; `of_each`
+ * (or NULL) is kept parallel to them. */
 void choose_again(const struct choice *choice, struct run_list *runs,
 		  const char **of_each);
 
-/* The same as names, for a command that is about one run and deals with several
- * in turn. */
+/* The same as names, for a command that is about one run and handles several in
+ * turn. */
 int choose_names(struct session *session, const struct choice *choice,
 		 struct arena *mem, struct strings *out, struct error *err);
 
-/* Lists runs that `what` ("cancel") will end or delete, and asks; with `yes` it
- * lists them only.  True: go on.  One that was named is not asked about. */
+/* Lists the runs that `what` ("cancel") will end or delete, and asks; with
+ * `yes` only lists them.  True: go on.  Runs given by name need no question. */
 bool choose_confirm(struct app *app, const struct choice *choice,
 		    const struct run_list *runs, const char *what, bool yes);
 
-/* The job's labels as they were when the run was planned, or NULL; returns
- * new. */
+/* The job's labels when the run was planned, or NULL; returns new. */
 json_t *choose_labels(const struct run_record *run);
 
 #endif

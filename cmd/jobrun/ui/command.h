@@ -31,12 +31,12 @@ struct command {
 	const char *summary;       /* one line, no full stop */
 	const char *help;          /* more, with an example; or NULL */
 	const struct opt *options; /* up to a row with no name; or NULL */
-	/* Rows that several commands have, of a struct inside theirs. */
+	/* Rows shared by several commands, for a struct inside theirs. */
 	const struct opt *shared;
 	size_t shared_offset;
-	const struct opt *more; /* and of another such struct, or NULL */
+	const struct opt *more; /* and rows of another such struct, or NULL */
 	size_t more_offset;
-	const struct opt *lines; /* how lines of tasks look, or NULL */
+	const struct opt *lines; /* rows for the look of task lines, or NULL */
 	size_t lines_offset;
 	bool hidden;
 	/* Its arguments are a command: options end at the first of them. */
@@ -46,29 +46,29 @@ struct command {
 	int (*run)(struct app *app, int argc, char **argv);
 };
 
-extern const struct command *const commands[];        /* up to NULL */
+extern const struct command *const commands[];        /* NULL-terminated */
 const struct command *command_find(const char *name); /* or NULL */
 
 /*
- * Parses the options of a command into `opts`; arguments are left at the end
- * of argv.  Returns the index of the first one, or -1 after having said what
- * is wrong or printed the help; then `*status` is what to end with.  Needs at
- * least `min` arguments and takes at most `max`.
+ * Parses the options of a command into `opts`; the arguments end up at the end
+ * of argv.  Returns the index of the first one, or -1 after reporting what is
+ * wrong or printing the help; then `*status` is the exit status.  Requires
+ * `min` to `max` arguments.
  */
 int options_parse(struct app *app, const struct command *command, int argc,
 		  char **argv, void *opts, int min, int max, int *status);
 
-/* Says what it was called with too little, and its usage; `text` is what is
- * wrong.  Returns the exit status. */
+/* Reports a wrong call, described by `text`, and the command's usage.  Returns
+ * the exit status. */
 int command_misused(const struct app *app, const struct command *command,
 		    const char *text);
 
-/* What an option takes: a word or choices, as `value` of struct opt; returns
- * new, NULL for a flag. */
+/* The argument that an option takes: a placeholder or choices, like `value` of
+ * struct opt; returns new, NULL for a flag. */
 char *option_value(const struct opt *row);
 
 /* The i-th option that the command takes, those of all commands last; NULL
- * behind them. */
+ * after the last. */
 const struct opt *command_option(const struct command *command, size_t i);
 
 /* The help of one command. */

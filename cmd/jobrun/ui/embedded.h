@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of the source tree that are in the program, too: the Makefile says
- * which, cmd/jobrun/generate/embed makes them tables of C. */
+/* Files of the source tree that are embedded in the program: the Makefile lists
+ * them, cmd/jobrun/generate/embed makes them C tables. */
 #ifndef JOBRUN_EMBEDDED_H
 #define JOBRUN_EMBEDDED_H
 
 #include <stdbool.h>
 
 struct embedded {
-	const char *path; /* from the folder they stand in */
+	const char *path; /* relative to their folder */
 	bool executable;
 	const char *text;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The output of a run's tasks, printed as it comes. */
+/* Prints the output of a run's tasks as it arrives. */
 #ifndef JOBRUN_FOLLOW_H
 #define JOBRUN_FOLLOW_H
 
@@ -19,23 +19,23 @@ struct follow_view {
 
 /*
  * Opens the output of one attempt, or of one of its trials.  For a run with
- * trials (`trial` is 0), the output is the progress of each, in messages.
+ * trials (`trial` is 0), the output is messages about the progress of each.
  * Borrows the session and what the view points to.  Fails with ERROR_USAGE if
- * that names a task that the run does not have.
+ * the view names a task that the run does not have.
  */
 struct follow *follow_open(struct session *session, const char *job_id,
 			   int attempt, int trial,
 			   const struct follow_view *view, struct error *err);
 void follow_close(struct follow *follow);
 
-/* Prints what is new; with `ended`, the run being over, also what has no
- * newline yet. */
+/* Prints new output; with `ended`, when the run is over, also a last line
+ * without a newline. */
 int follow_step(struct follow *follow, bool ended, struct error *err);
 
-/* Prints whatever is new from now on, in the loop; if the run is restarted,
- * of the next attempt, too, after a message that says so. */
+/* Prints new output from now on, in the loop; after a restart also that of the
+ * next attempt, following a message. */
 int follow_start(struct follow *follow, struct loop *loop, struct error *err);
-/* No more; before the loop goes. */
+/* Stops; to be called before the loop is freed. */
 void follow_stop(struct follow *follow);
 
 #endif

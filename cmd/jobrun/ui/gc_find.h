@@ -8,7 +8,7 @@
 #include "core/provider/provider.h"
 #include "core/store/store.h"
 
-/* One that nobody needs. */
+/* A thing that nobody needs. */
 struct find {
 	const struct provider *provider;
 	const struct listed *resource;   /* or: */
@@ -22,7 +22,7 @@ const char *find_kind(const struct find *find);
 const char *find_name(const struct find *find);
 const char *find_job(const struct find *find); /* or NULL */
 
-/* A line for each. */
+/* Adds a line for each. */
 void finds_text(const struct find *finds, size_t count, struct buf *out);
 void finds_json(const struct find *finds, size_t count, struct buf *out);
 

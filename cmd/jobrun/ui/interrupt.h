@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ctrl-C, SIGTERM and, if wanted, SIGHUP as events of a loop. */
+/* Ctrl-C, SIGTERM and, if requested, SIGHUP as events of a loop. */
 #ifndef JOBRUN_INTERRUPT_H
 #define JOBRUN_INTERRUPT_H
 
@@ -8,10 +8,10 @@
 
 struct interrupt;
 
-#define INTERRUPT_HANGUP 1 /* SIGHUP too, which else ends the process */
+#define INTERRUPT_HANGUP 1 /* also SIGHUP, which otherwise ends the process */
 
-/* `call` is called in the loop with the signal's number as its events.  To be
- * made before any thread is, so that all have the signals blocked. */
+/* Calls `call` in the loop with the signal's number as events.  Must be made
+ * before any thread, so that all have the signals blocked. */
 struct interrupt *interrupt_new(struct loop *loop, unsigned flags,
 				loop_call *call, void *arg, struct error *err);
 void interrupt_free(struct interrupt *interrupt);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What commands say of hosts that a run has left: core/supervise/left_hosts.h. */
+/* Messages about hosts that a run has left: core/supervise/left_hosts.h. */
 #ifndef JOBRUN_UI_LEFT_H
 #define JOBRUN_UI_LEFT_H
 
@@ -7,16 +7,16 @@
 
 #include "cmd/jobrun/ui/session.h"
 
-/* How long hosts may take to answer a command that is about them. */
+/* How long hosts may take to answer a command about them. */
 #define LEFT_MS 15000
 
-/* A line for each, indented. */
+/* Adds a line for each, indented. */
 int left_text(struct session *session, const struct run_record *run,
 	      struct buf *out, struct error *err);
-/* Its member "leftHosts". */
+/* The value of "leftHosts". */
 int left_json(struct session *session, const struct run_record *run, json_t *to,
 	      struct error *err);
-/* A warning for each. */
+/* Prints a warning for each. */
 void left_say(struct session *session, const struct run_record *run);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the lines of tasks look: options of all commands that print them. */
+/* The look of task lines: options of all commands that print them. */
 #ifndef JOBRUN_LINE_STYLE_H
 #define JOBRUN_LINE_STYLE_H
 
@@ -9,14 +9,14 @@
 
 struct line_opts {
 	bool no_prefix;
-	const char *prefix; /* NULL: what suits the output */
+	const char *prefix; /* NULL: chosen by the kind of output */
 	const char *time;
 };
 
 extern const struct opt line_rows[];
 
-/* On a terminal lines begin with the task, elsewhere with time and host,
- * unless the options say otherwise. */
+/* Unless the options say otherwise, lines begin with the task on a terminal,
+ * elsewhere with time and host. */
 struct log_style line_style(const struct line_opts *opts,
 			    const struct app *app);
 

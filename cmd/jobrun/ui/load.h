@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Job files from the command line, for every command that takes a PATH. */
+/* Loads job files from the command line, for every command that takes a
+ * PATH. */
 #ifndef JOBRUN_LOAD_H
 #define JOBRUN_LOAD_H
 
@@ -9,12 +10,12 @@
 
 struct app;
 
-/* How the help of such a command begins. */
+/* The beginning of such a command's help. */
 #define PATH_HELP                                                              \
 	"A PATH is a file, a directory (read recursively), a pattern in "      \
 	"quotes, or - for\nstandard input"
 
-/* What such a command lets its user say about the files. */
+/* The options of such a command about the files. */
 struct load_opts {
 	const char *job_id;
 	const char *provider;
@@ -31,18 +32,18 @@ struct load_opts {
 /* A command's shared rows, for a struct load_opts. */
 extern const struct opt load_rows[];
 
-/* The options of a command that takes none of these rows: the providers of the
- * registry, and no boundary. */
+/* The options for a command without these rows: the providers of the registry,
+ * and no boundary. */
 struct schema_options load_plain_options(void);
 
 /*
- * With what the rows say, and with a boundary, by options and environment.  On
- * a terminal places that files name may be contacted.  Borrows `opts`, for
- * which load_done() has to be called, whatever this returns.
+ * Makes the options from the rows, with a boundary from options and
+ * environment.  On a terminal, places named in files may be contacted.  Borrows
+ * `opts`, for which load_done() must be called, whatever this returns.
  */
 int load_options(struct load_opts *opts, const struct app *app,
 		 struct schema_options *out, struct error *err);
-/* Takes a catalogue that an option names; NULL: none does. */
+/* Adds a catalogue named by an option; NULL: none. */
 void load_catalogue(const char *path);
 void load_done(struct load_opts *opts);
 
@@ -53,15 +54,15 @@ void load_done(struct load_opts *opts);
  */
 int load_jobs(const struct app *app, const struct schema_options *options,
 	      char *const *paths, size_t count, struct jobs *out);
-/* The same, and none is no error. */
+/* The same; finding no jobs is no error. */
 int load_jobs_or_none(const struct app *app,
 		      const struct schema_options *options, char *const *paths,
 		      size_t count, struct jobs *out);
 
-/* "12 more problems are not shown" and how to see them; nothing if all were
- * kept. */
+/* Prints "12 more problems are not shown" and how to see them; nothing if all
+ * were kept. */
 void load_say_omitted(const struct app *app, const struct problems *found);
 
-#define LOAD_PROBLEMS_MAX 1000 /* of each severity, if nothing else is said */
+#define LOAD_PROBLEMS_MAX 1000 /* of each severity, by default */
 
 #endif

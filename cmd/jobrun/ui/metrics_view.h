@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Metrics as people and programs read them. */
+/* Formats metrics for people and programs. */
 #ifndef JOBRUN_METRICS_VIEW_H
 #define JOBRUN_METRICS_VIEW_H
 
@@ -15,22 +15,22 @@ struct metrics_view {
 	const struct metric_table *table;
 	const struct log_source *sources;
 	size_t source_count;
-	/* Names, compared without regard to case; none: all. */
+	/* Names to show, ignoring case; none: all. */
 	const char *const *names;
 	size_t name_count;
-	bool all_tasks; /* however many there are */
+	bool all_tasks; /* show every task, however many there are */
 };
 
-/* Whether a metric is among those that are asked for. */
+/* Whether the view includes a metric. */
 bool metrics_wanted(const struct metrics_view *view, const char *name);
 
-/* A row per metric and task, and one over all tasks, each with a curve. */
+/* Adds a row per metric and task, and one over all tasks, each with a curve. */
 void metrics_text(const struct metrics_view *view, const struct app *app,
 		  struct buf *out);
 json_t *metrics_json(const struct metrics_view *view); /* returns new */
 
-/* Comma-separated values, a row per value: what comes first, and those of one
- * line of output. */
+/* Comma-separated values, a row per value: the header, and the rows of one line
+ * of output. */
 void metrics_csv_head(struct buf *out);
 void metrics_csv_rows(const struct metrics_view *view,
 		      const struct log_line *line,
@@ -40,7 +40,7 @@ void metrics_csv_rows(const struct metrics_view *view,
  * nothing if there are none yet. */
 void metrics_line(const struct metric_table *table, int width, struct buf *out);
 
-/* Says which patterns were too slow, if any were (NULL: none). */
+/* Reports which patterns were too slow, if any were (NULL: none). */
 void metrics_say_missed(const struct app *app,
 			const struct metric_parser *parser);
 

@@ -5,8 +5,8 @@
 
 #include "cmd/jobrun/ui/session.h"
 
-/* Says on standard error how an ended run ended; of a failed one, which task
- * it was and the last lines of its standard error. */
+/* Reports on standard error how a run ended; if it failed, also which task
+ * failed and the last lines of its standard error. */
 void outcome_say(struct session *session, const struct run_record *run);
 
 /* The task that failed first, or NULL; borrowed. */

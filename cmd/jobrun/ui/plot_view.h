@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Curves as text: dots of Braille, or letters where there is only ASCII. */
+/* Plots curves as text: dots of Braille, or letters where only ASCII is
+ * available. */
 #ifndef JOBRUN_PLOT_VIEW_H
 #define JOBRUN_PLOT_VIEW_H
 
@@ -11,14 +12,14 @@
 struct plot_curve {
 	char *label;
 	const struct metric_series *series; /* with its extremes */
-	int64_t from_ms; /* when its run, attempt or trial began */
+	int64_t from_ms; /* the start of its run, attempt or trial */
 };
 
 struct plot_view {
 	const char *name; /* of the metric */
 	const struct plot_curve *curves;
 	size_t count;
-	int width, height; /* of all, axes and legend too */
+	int width, height; /* of the whole plot, including axes and legend */
 	bool utf8;
 	bool color;
 };

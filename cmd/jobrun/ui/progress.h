@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far the preparing of a run is, said while that lasts: "12/64 hosts
- * ready".  Says nothing of a run that is prepared in a moment. */
+/* Reports the progress of a run's preparation: "12/64 hosts ready".  Reports
+ * nothing if preparing takes only a moment. */
 #ifndef JOBRUN_PROGRESS_H
 #define JOBRUN_PROGRESS_H
 
@@ -10,9 +10,9 @@
 
 struct progress;
 
-/* Borrows all of it. */
+/* Borrows its arguments. */
 struct progress *progress_new(struct app *app, struct store *store,
 			      const struct run_record *run, struct loop *loop);
-void progress_free(struct progress *progress); /* NULL does nothing */
+void progress_free(struct progress *progress); /* accepts NULL */
 
 #endif

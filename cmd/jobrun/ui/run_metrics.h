@@ -19,12 +19,12 @@ struct run_metrics {
 	struct log_reader *reader;
 };
 
-/* `trial`: 0 for none.  The tables keep extremes.  run_metrics_close() is needed
- * after a failure, too. */
+/* `trial` 0: the run itself.  The tables keep extremes.  Call
+ * run_metrics_close() after a failure, too. */
 int run_metrics_open(struct session *session, const struct run_record *run,
 		     int trial, const struct source_choice *choice,
 		     struct run_metrics *out, struct error *err);
-/* Reads the lines that are new; with `ended`, no more will come. */
+/* Reads new lines; with `ended`, no more will come. */
 int run_metrics_step(struct run_metrics *metrics, bool ended,
 		     struct error *err);
 void run_metrics_close(struct run_metrics *metrics);

@@ -3,8 +3,8 @@
  * Names of runs on command lines:
  *
  *	JOB		the newest run of the job
- *	JOB.3		as it was with its attempt 3
- *	JOB/7, JOB.3/7	trial 7 of it
+ *	JOB.3		the run with its attempt 3
+ *	JOB/7, JOB.3/7	trial 7 of that run
  */
 #ifndef JOBRUN_RUN_NAME_H
 #define JOBRUN_RUN_NAME_H

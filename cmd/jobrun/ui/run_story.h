@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that is known of a run: its attempts, tasks, trials and metrics, and the run
- * of the job before it. */
+/* Everything known about a run: its attempts, tasks, trials and metrics, and
+ * the job's previous run. */
 #ifndef JOBRUN_RUN_STORY_H
 #define JOBRUN_RUN_STORY_H
 
@@ -12,24 +12,24 @@ struct story_part {
 	const struct run_record *run;
 	const struct trial_record *trial; /* or NULL */
 	struct run_metrics metrics;
-	bool read; /* its logs could be */
+	bool read; /* its logs could be read */
 };
 
 struct run_story {
-	struct run_record *attempts; /* those of restarts, the first first */
+	struct run_record *attempts; /* one per restart, oldest first */
 	struct task_list *tasks;     /* of each */
 	size_t attempt_count;
 	const struct run_record *run;    /* the last of them */
-	const struct run_record *before; /* of the run before, or NULL */
+	const struct run_record *before; /* of the previous run, or NULL */
 	struct trial_list trials;
-	const struct hyperparameter_spec *tuning; /* NULL: it has no trials */
-	int trial; /* only this one was asked for; 0: all */
+	const struct hyperparameter_spec *tuning; /* NULL: no trials */
+	int trial; /* the only trial requested; 0: all */
 	struct story_part *parts;
 	size_t part_count;
 };
 
-/* `name` as run_name_find() takes it.  Lives in `mem`, but for what
- * run_story_done() releases, which is needed after a failure, too. */
+/* `name` as for run_name_find().  Lives in `mem`, except for what
+ * run_story_done() releases, which must be called after a failure, too. */
 int run_story_read(struct session *session, const char *name, struct arena *mem,
 		   struct run_story *out, struct error *err);
 void run_story_done(struct run_story *story);

@@ -16,14 +16,14 @@
 #define SESSION_PROVIDERS 16
 #define SESSION_DIGESTED 32
 
-/* Whether plans look at what exists. */
+/* Whether plans look at existing resources. */
 enum session_look {
-	LOOK_MUST,     /* else there is no plan */
-	LOOK_IF_ASKED, /* not where nothing says how to get in */
+	LOOK_MUST,     /* if that fails, there is no plan */
+	LOOK_IF_ASKED, /* not where no access is configured */
 	LOOK_HERE,     /* only on this machine */
 };
 
-/* A job that no plan could be made of, and why. */
+/* A job that could not be planned, and why. */
 struct unplanned {
 	const char *job_id; /* the job's */
 	struct error why;
@@ -32,22 +32,23 @@ struct unplanned {
 struct session {
 	struct app *app;
 	struct provider_env env;
-	void *contexts[SESSION_PROVIDERS]; /* by the registry's order */
+	void *contexts[SESSION_PROVIDERS]; /* in the registry's order */
 	enum session_look look;
-	size_t unknown_count; /* jobs planned without a look at what exists */
+	/* jobs planned without a look at existing resources */
+	size_t unknown_count;
 	struct plan *plan;
 	/* For each job, the desired and the observed resources. */
 	struct resources **desired;
 	struct resource **observed;
 	size_t job_count;
-	/* Jobs whose source or packages were read, the last of them. */
+	/* Jobs whose source or packages were read, the latest ones. */
 	const struct job *digested[SESSION_DIGESTED];
 	size_t digested_count;
 	struct price_list *prices; /* or NULL */
 	struct unplanned *unplanned;
 	size_t unplanned_count;
-	struct lock_set *locks; /* of the jobs that are worked on, or NULL */
-	/* Where jobrun itself writes: no source of a job. */
+	struct lock_set *locks; /* of the jobs being worked on, or NULL */
+	/* Paths that jobrun itself writes, and that are no source of a job. */
 	char *never[2];
 	size_t never_count;
 	/* The repositories of the jobs planned last. */
@@ -57,8 +58,8 @@ struct session {
 
 enum session_flag {
 	SESSION_CATALOGUE = 1 << 0, /* to make plans */
-	SESSION_WRITE = 1 << 1,     /* to start and delete runs: makes the
-				     * store if it is not there */
+	/* to start and delete runs: makes a missing store */
+	SESSION_WRITE = 1 << 1,
 };
 
 int session_open(struct session *session, struct app *app, unsigned flags,
@@ -69,59 +70,61 @@ void session_close(struct session *session);
 void *session_context(struct session *session, const struct provider *provider,
 		      struct error *err);
 
-/* Reads the price list that plans shall know: `path`, or what the variable
- * JOBRUN_PRICES names, or none. */
+/* Reads the price list for plans: `path`, or the one that JOBRUN_PRICES names,
+ * or none. */
 int session_prices(struct session *session, const char *path,
 		   struct error *err);
 
-/* After session_plan(): fails if a target is nowhere.  One of a job that
- * could not be planned may be: that is said first. */
+/* To be called after session_plan(): fails if a target matches nothing.  If
+ * some jobs could not be planned, reports that first, as the target may be
+ * theirs. */
 int session_check_targets(const struct session *session, struct error *err);
 
-/* Takes the locks of these jobs, to plan and change them; session_close() lets
- * go of what is left. */
+/* Takes the locks of these jobs, to plan and change them; session_close()
+ * releases those still held. */
 char *session_lock_folder(const struct session *session); /* returns new */
-/* Only of those that nobody else holds. */
+/* Takes only those that nobody else holds. */
 int session_lock_free(struct session *session, const char *const *job_ids,
 		      size_t count, struct error *err);
 int session_lock(struct session *session, const char *const *job_ids,
 		 size_t count, long timeout_s, struct error *err);
 
-/* Says what an earlier, killed command has left of the jobs of the plan, see
+/* Reports what an earlier, killed command has left of the plan's jobs, see
  * core/apply/resume.h. */
 int session_resume(struct session *session, struct error *err);
 
-/* `out` (or NULL) will be written: session_plan() then finds it in no source,
- * as it never finds the state directory. */
+/* `out` (or NULL) will be written, so session_plan() leaves it out of every
+ * source, like the state directory. */
 void session_leave_out(struct session *session, const char *out);
 
 /*
- * Digests, desires and observes every job, and makes session->plan.  One that
- * fails does not keep the others from it: it is added to session->unplanned.
+ * Digests, desires and observes every job, and makes session->plan.  A failing
+ * job does not affect the others: it is added to session->unplanned.
  */
 void session_plan(struct session *session, const struct jobs *jobs,
 		  const struct plan_options *options);
-/* Says why jobs are unplanned; returns the exit status of the first, or 0 if
+/* Reports why jobs are unplanned; returns the exit status of the first, or 0 if
  * all were planned. */
 int session_fail_unplanned(const struct session *session);
 
-/* The newest run of a job, or one attempt, refreshed by its provider.  Says
- * so if there is none.  Strings live in `mem`. */
+/* Gets the newest run of a job, or one attempt, refreshed by its provider.
+ * Reports an error if there is none.  Strings live in `mem`. */
 int session_run(struct session *session, const char *job_id, int attempt,
 		struct arena *mem, struct run_record *out, struct error *err);
 
-/* The same as it is recorded here, without a look at it. */
+/* The same as recorded here, without refreshing it. */
 int session_known(struct session *session, const char *job_id, int attempt,
 		  struct arena *mem, struct run_record *out, struct error *err);
 
 /* Refreshes the record of a run that may have changed. */
 int session_refresh(struct session *session, struct arena *mem,
 		    struct run_record *run, struct error *err);
-/* The same, up to the newest of its attempts. */
+/* The same, going on to the newest attempt. */
 int session_refresh_one(struct session *session, struct arena *mem,
 			struct run_record *run, struct error *err);
-/* The same for some of many, by their places in `runs`, with one request for
- * all of a provider where it can.  Says of each how that went, NULL: well. */
+/* The same for some runs of many, by their indexes in `runs`, with one request
+ * per provider where possible.  Sets the reason of each failure, NULL:
+ * success. */
 void session_refresh_some(struct session *session, struct arena *mem,
 			  struct run_record *const *runs, const size_t *some,
 			  size_t count,

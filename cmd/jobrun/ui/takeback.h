@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* After an apply that failed or was interrupted: what was made for runs that
- * did not start is of no use, and costs. */
+/* Cleans up after an apply that failed or was interrupted: resources made for
+ * runs that did not start are useless, and cost money. */
 #ifndef JOBRUN_TAKEBACK_H
 #define JOBRUN_TAKEBACK_H
 
 #include "cmd/jobrun/ui/session.h"
 
 /*
- * Deletes it, as jobrun.cleanup says; looks at what exists now.  With the
- * locks of the session's jobs.  Says what goes wrong.
+ * Deletes them, as jobrun.cleanup says; looks at what exists now.  Needs the
+ * locks of the session's jobs.  Reports failures.
  */
 int takeback(struct session *session, struct error *err);
 

@@ -12,22 +12,22 @@ struct tally;
 struct tally *tally_new(const struct session *session, bool detach);
 void tally_free(struct tally *tally);
 
-/* This run is left to itself, before it has ended. */
+/* Records that this run is left alone before it has ended. */
 void tally_leave(struct tally *tally, const struct action *action);
-/* As the executor tells it. */
+/* To be called from the executor's `phase`. */
 void tally_phase(struct tally *tally, const struct action *action,
 		 enum action_phase phase, const struct run_status *status,
 		 const struct error *err);
 
-/* All that was planned of the job was done. */
+/* Whether everything planned for the job was done. */
 bool tally_is_done(const struct tally *tally, const struct job *job);
-/* How many jobs failed, now or before. */
+/* The number of jobs that failed, now or before. */
 size_t tally_failed(const struct tally *tally);
 
-/* There is more than one job, so that there is a summary. */
+/* Whether there is more than one job, so that a summary is printed. */
 bool tally_is_of_many(const struct tally *tally);
-/* "3 jobs: 1 succeeded, 1 failed, 1 unchanged", and each that failed; of one
- * job, too, how to go on if something could not be done. */
+/* Prints "3 jobs: 1 succeeded, 1 failed, 1 unchanged", and each failed job; for
+ * a single job, how to go on if something could not be done. */
 void tally_say(const struct tally *tally);
 
 #endif

@@ -9,21 +9,25 @@
 #include "core/spec/upload_event.h"
 
 struct uploads {
-	const struct upload_event *resumed; /* what it goes on from, or NULL */
-	const struct upload_event *last; /* the last that was kept, or NULL */
-	const struct upload_event *failing; /* why none is since; or NULL */
-	const struct upload_event *logs; /* why these are not copied; or NULL */
+	/* the checkpoint it resumes from, or NULL */
+	const struct upload_event *resumed;
+	/* the last checkpoint saved, or NULL */
+	const struct upload_event *last;
+	/* why none was saved since; or NULL */
+	const struct upload_event *failing;
+	/* why logs are not uploaded; or NULL */
+	const struct upload_event *logs;
 };
 
-/* Lives in `mem`; all NULL if it has none. */
+/* Lives in `mem`; all NULL if there are none. */
 void uploads_read(struct session *session, const struct run_record *run,
 		  struct arena *mem, struct uploads *out);
 
-/* A line for each, as `status` shows them; only the failing one with
- * `briefly`. */
+/* Adds a line for each, for `status`; with `briefly` only for the failing
+ * one. */
 void uploads_text(const struct uploads *kept, bool briefly, struct buf *out);
-/* Into the object of a run: "checkpoints" and "logs", if there is something to
- * say of them. */
+/* Adds "checkpoints" and "logs" to the object of a run, if there is anything to
+ * report. */
 void uploads_json(const struct uploads *kept, json_t *run);
 
 #endif

@@ -7,10 +7,10 @@
 
 #include "cmd/jobrun/ui/session.h"
 
-/* A line, if that is known. */
+/* Adds a line if the usage is known. */
 void usage_text(struct session *session, const struct run_record *run,
 		struct buf *out);
-/* Into the object of a run: "usage". */
+/* Adds "usage" to the object of a run. */
 void usage_json(struct session *session, const struct run_record *run,
 		json_t *to);
 

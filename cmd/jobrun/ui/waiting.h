@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting for the end of a run, in a loop that may do other things too. */
+/* Waits for the end of a run, in a loop that may also do other things. */
 #ifndef JOBRUN_WAITING_H
 #define JOBRUN_WAITING_H
 
@@ -9,11 +9,11 @@
 #include "core/base/loop.h"
 
 /*
- * Runs the loop until the run has ended, `timeout_s` has passed (-1: never),
- * or something stops the loop; `run` is then up to date, and the newest attempt
- * if it was restarted.  SIGINT and SIGTERM call `interrupt`, whose events are
- * the signal's number.  Returns 0 if it ended or standard output was closed, ERROR_TIMEOUT,
- * ERROR_INTERRUPTED, or -1 with `err` set.
+ * Runs the loop until the run has ended, `timeout_s` has passed (-1: never), or
+ * something stops the loop; then `run` is up to date, and the newest attempt if
+ * it was restarted.  SIGINT and SIGTERM call `interrupt`, whose events are the
+ * signal's number.  Returns 0 if the run ended or standard output was closed,
+ * ERROR_TIMEOUT, ERROR_INTERRUPTED, or -1 with `err` set.
  */
 int waiting_run(struct session *session, struct loop *loop, struct arena *mem,
 		struct run_record *run, long timeout_s, loop_call *interrupt,

@@ -25,7 +25,7 @@ struct token {
 
 struct credential_kind {
 	const char *type; /* in the file */
-	/* Returns new, or NULL.  `name` is the file's, for errors. */
+	/* Returns new, or NULL.  Errors call the file `name`. */
 	void *(*read)(const json_t *file, const char *name, struct error *err);
 	void (*free)(void *data);
 	int (*fetch)(void *data, struct http *http, struct token *out,
@@ -41,38 +41,38 @@ extern const struct credential_kind credentials_external;
 extern const struct credential_kind credentials_impersonated;
 extern const struct credential_kind credentials_metadata;
 
-/* NULL with `err` set if there is no such type, or none that we take. */
+/* NULL with `err` set if there is no such type, or we do not support it. */
 const struct credential_kind *
 credential_kind_find(const char *type, const char *name, struct error *err);
 
-/* A text that must be there, returns new; or NULL, saying which is not. */
+/* A required string, returned new; or NULL with an error naming it. */
 char *credential_text(const json_t *file, const char *key, const char *name,
 		      struct error *err);
 
-/* Adds the service account that an impersonation URL is about. */
+/* Adds the service account that an impersonation URL names. */
 void credential_describe_target(const char *url, struct buf *out);
 
-/* Room for a secret in the making: a buffer that grows leaves copies. */
+/* Initial room for a buffer with a secret, as growing it would leave copies. */
 #define SECRET_ROOM 16384
 
-/* A text that is wiped before it is freed; NULL does nothing. */
+/* Wipes a string and frees it; accepts NULL. */
 void secret_free(char *text);
 
 /*
- * POSTs a form to an OAuth endpoint and takes the access token from the
- * answer.  The form, which holds secrets, is the caller's to wipe.
- * `authorization` is a header or NULL.  Errors never repeat what was sent;
- * `advice` is what to do if it is refused.
+ * POSTs a form to an OAuth endpoint and takes the access token from the answer.
+ * The caller wipes the form, which holds secrets.  `authorization` is a header
+ * or NULL.  Errors never repeat what was sent; `advice` says what to do if the
+ * request is refused.
  */
 int token_endpoint(struct http *http, const char *url, const struct buf *form,
 		   const char *authorization, const char *advice,
 		   struct token *out, struct error *err);
-/* Reads {"access_token", "expires_in"}; `from` is who gave it. */
+/* Parses {"access_token", "expires_in"}; `from` names the sender. */
 int token_read(const struct http_response *answer, const char *from,
 	       struct token *out, struct error *err);
 
 /*
- * Exchanges a token for that of a service account, at iamcredentials'
+ * Exchanges a token for one of a service account, at iamcredentials'
  * generateAccessToken `url`.  `delegates` is an array or NULL.
  */
 int token_impersonate(struct http *http, const char *url,

@@ -9,8 +9,8 @@
 #include "core/base/error.h"
 
 /*
- * Adds the signed token to `out`.  `pem` is an RSA key in PKCS#8 or PKCS#1,
- * not encrypted; errors say nothing of it.
+ * Adds the signed token to `out`.  `pem` is an RSA key in PKCS#8 or PKCS#1, not
+ * encrypted; errors reveal nothing about it.
  */
 int jwt_sign(const json_t *header, const json_t *claims, const char *pem,
 	     struct buf *out, struct error *err);

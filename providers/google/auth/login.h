@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decides the user and the key for ssh to the VMs: the properties sshUser and
- * sshKey of the desired resource, else the defaults of ssh. */
+ * sshKey of the desired resource, else ssh's defaults. */
 #ifndef JOBRUN_LOGIN_H
 #define JOBRUN_LOGIN_H
 
@@ -9,12 +9,12 @@
 #include "core/base/alloc.h"
 #include "core/base/error.h"
 
-/* In `mem`, or NULL. */
+/* The user in `mem`, or NULL. */
 const char *login_user(const json_t *properties, struct arena *mem);
 
-/* The text of the public key, new; NULL if there is none, as gcloud and
- * OpenSSH call it.  Fails if the one that is named can't be read, or
- * is not below `root` (NULL: it may be anywhere). */
+/* Sets `out` to the contents of the public key, new, or to NULL if there is
+ * none under the names that gcloud and OpenSSH use.  Fails if the named one
+ * can't be read, or is not below `root` (NULL: it may be anywhere). */
 int login_key(const json_t *properties, const char *root, char **out,
 	      struct error *err);
 

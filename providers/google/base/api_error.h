@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the refusals of Google's services: google.rpc.Status, with details that
- * name fields, quotas and reasons; and Compute Engine's older form.
+ * Reads error answers of Google's services: google.rpc.Status, with details
+ * that name fields, quotas and reasons; and Compute Engine's older form.
  *
  *	401, 403               ERROR_DENIED
  *	408, 5xx               ERROR_UNREACHABLE
@@ -22,22 +22,22 @@
 #include "core/base/error.h"
 #include "core/net/http.h"
 
-/* Why, in the service's own word ("RATE_LIMIT_EXCEEDED", "resourceNotReady");
- * "" if it gives none. */
+/* The reason in the service's own word ("RATE_LIMIT_EXCEEDED",
+ * "resourceNotReady"); "" if it gives none. */
 struct api_reason {
 	char text[64];
 };
 
-/* Sets `err` from an answer that is none of 2xx.  Returns -1. */
+/* Sets `err` from an answer that is not 2xx.  Returns -1. */
 int api_error_set(const struct http_response *answer, struct error *err);
 void api_error_reason(const struct http_response *answer,
 		      struct api_reason *out);
 
-/* For http_request.judge: is it worth another try now? */
+/* For http_request.judge: whether another try now is worthwhile. */
 enum retry_verdict api_error_judge(const struct http_response *answer);
 
-/* Set `err` from the `error` of an operation that has failed: of the kind that
- * all services but Compute Engine have, and of Compute Engine's.  Return -1. */
+/* Set `err` from the `error` of a failed operation: in the form of all services
+ * but Compute Engine, and in Compute Engine's.  Return -1. */
 int api_error_operation(const json_t *status, struct error *err);
 int api_error_compute(const json_t *operation, struct error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where Google's services are.  They can be moved as gcloud's are: with
- * CLOUDSDK_API_ENDPOINT_OVERRIDES_ML and so on, or with `gcloud config set
+ * The endpoints of Google's services.  They can be overridden as gcloud's are:
+ * with CLOUDSDK_API_ENDPOINT_OVERRIDES_ML and so on, or with `gcloud config set
  * api_endpoint_overrides/ml URL`; storage also with STORAGE_EMULATOR_HOST.
  */
 #ifndef JOBRUN_ENDPOINT_H
@@ -21,15 +21,15 @@ enum google_service {
 	SERVICE_COUNT,
 };
 
-/* "ml": as in the name of its variable, in lower case. */
+/* "ml": the part in the name of its variable, in lower case. */
 const char *service_name(enum google_service service);
 
-/* Adds the URL that all its paths are below, with a '/' last; `region` may be
- * NULL where the service has none. */
+/* Adds the base URL of all its paths, with a '/' at the end; `region` may be
+ * NULL for a service without regions. */
 void endpoint_add(enum google_service service, const char *region,
 		  struct buf *out);
-/* The same, but for what comes between the host and the paths of the API
- * ("storage/v1/"): uploads have another. */
+/* The same without the part between the host and the API's paths
+ * ("storage/v1/"), which differs for uploads. */
 void endpoint_add_root(enum google_service service, const char *region,
 		       struct buf *out);
 

@@ -8,14 +8,15 @@
 
 #include "core/base/alloc.h"
 
-/* A file in gcloud's folder.  Returns new; NULL if there is no HOME. */
+/* The path of a file in gcloud's folder.  Returns new; NULL if there is no
+ * HOME. */
 char *gcloud_path(const char *name);
 
 /*
  * A property, as `gcloud config set SECTION/KEY` sets it: from its variable
  * (CLOUDSDK_SECTION_KEY), else from the configuration that
  * CLOUDSDK_ACTIVE_CONFIG_NAME or the file active_config names.  NULL if it is
- * not set.  `*source`, if not NULL, says where it is from.  Both live in `mem`.
+ * not set.  `*source`, if not NULL, is set to its origin.  Both live in `mem`.
  */
 const char *gcloud_property(const char *section, const char *key,
 			    struct arena *mem, const char **source);

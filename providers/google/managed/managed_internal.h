@@ -13,14 +13,14 @@ struct managed {
 	struct google *google;
 };
 
-/* The runs of a job, or of all, at their service, oldest first. */
+/* The runs of a job, or of all jobs, at their service, oldest first. */
 struct managed_runs {
-	json_t *all;  /* every message that was listed, owned */
-	json_t *ours; /* those that carry the job's labels, owned */
+	json_t *all;  /* every message in the lists, owned */
+	json_t *ours; /* those with the job's labels, owned */
 };
 
-/* `parent` is "projects/P" or "projects/P/locations/R"; `job_id` is NULL for
- * those of all jobs. */
+/* `parent` is "projects/P" or "projects/P/locations/R"; `job_id` NULL: all
+ * jobs. */
 int managed_find(struct managed *managed, const char *parent,
 		 const char *job_id, struct managed_runs *out,
 		 struct error *err);
@@ -28,32 +28,33 @@ void managed_runs_done(struct managed_runs *runs);
 /* NULL: there is none. */
 const json_t *managed_newest(const struct managed_runs *runs);
 
-/* Asks one to end; ended already is success. */
+/* Asks a run to end; already ended is success. */
 int managed_end(struct managed *managed, const char *name, struct arena *mem,
 		struct error *err);
-/* Where the run of a name is; in `mem`. */
+/* The parent in a run's name; in `mem`. */
 const char *managed_parent_of(const char *name, struct arena *mem);
-/* "projects/P/jobs/X", from its message. */
+/* "projects/P/jobs/X", from the run's message. */
 const char *managed_name(struct managed *managed, const char *parent,
 			 const json_t *body, struct arena *mem);
 
 /* ---- what this machine remembers (managed_record.c) -------------------- */
 
-/* The newest run of the job here, and its name there.  1: there is none. */
+/* The job's newest run in the store, and its name at the service.  1: there is
+ * none. */
 int managed_recorded(struct managed *managed, const char *job_id,
 		     struct arena *mem, struct run_record *out,
 		     const char **name, struct error *err);
-/* A run that is there gets a record, unless it has one.  How it ended is left
- * to managed_wait(): its log comes first. */
+/* Adds a record for an existing run, unless it has one.  managed_wait() records
+ * the end: the log must be complete first. */
 int managed_record(struct managed *managed, const struct job *job,
 		   const char *name, const json_t *body, struct error *err);
-/* Writes how it stands, if that is new.  `said` is what the service said of it
- * last, or NULL. */
+/* Records the run's state if it is new.  `said` is the service's latest message
+ * about it, or NULL. */
 int managed_update(struct managed *managed, struct run_record *run,
 		   const json_t *body, const char *said, struct error *err);
 /*
- * Appends new lines of its log to the run's folder, or to that of a trial.  For
- * a run that ended at `end_ms`, returns whether its last lines should be there.
+ * Appends new log lines to the folder of the run, or of a trial.  For a run
+ * that ended at `end_ms`, returns whether its last lines should have arrived.
  * `said`, in `mem`, is the newest line of the service itself, or NULL.
  */
 bool managed_log_collect(struct managed *managed, const struct run_record *run,
@@ -62,22 +63,22 @@ bool managed_log_collect(struct managed *managed, const struct run_record *run,
 /* "", or a label's value. */
 const char *managed_label_of(const json_t *body, const char *name);
 #define MANAGED_LABEL_DIGEST_2 "jobrun-digest-2"
-/* The digest that a label stands for: labels are shorter. */
+/* The full digest for a label: labels are shorter. */
 const char *managed_digest(const struct job *job, const json_t *body);
 
 /* ---- what came of it (managed_results.c) ------------------------------- */
 
-/* The ordinal of a task as services call it: "master-replica-0", "master 0",
- * "workerpool1-3"; -1: none of the run's ("service"). */
+/* The ordinal of a task from a service's name for it: "master-replica-0",
+ * "master 0", "workerpool1-3"; -1: not a task ("service"). */
 int managed_task(const struct topology *all, const char *name);
 /*
- * How the tasks of a run stand, as far as its state and the service's words
- * tell; and its exit code, -1 for none.  `tasks` has room for all of the
- * topology's.
+ * Derives the states of a run's tasks, as far as the run's state and the
+ * service's message tell, and its exit code, -1 for none.  `tasks` has room for
+ * all of the topology's.
  */
 void managed_tasks(const struct topology *all, enum run_state state,
 		   const char *error, struct task_record *tasks, int *code);
-/* Writes what is new of its trials. */
+/* Stores new facts about its trials. */
 int managed_trials(struct managed *managed, const struct run_record *run,
 		   const struct run_spec *spec, const json_t *body,
 		   struct error *err);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cloud Storage: objects in, out, listed, composed and deleted.  Writes carry
- * a precondition, so that a repeated one is harmless; contents are checked by
- * CRC-32C both ways; what breaks in the middle goes on where it was.
+ * Cloud Storage: uploads, downloads, lists, composes and deletes objects.
+ * Writes carry a precondition, so that a repeated one is harmless; contents are
+ * checked by CRC-32C in both directions; a broken transfer resumes where it
+ * stopped.
  */
 #ifndef JOBRUN_STORAGE_H
 #define JOBRUN_STORAGE_H
@@ -18,10 +19,10 @@ struct storage_object {
 	const char *name;
 	uint64_t size;
 	long long generation;
-	const char *crc32c; /* as crc32c_format() has it; "" for none */
+	const char *crc32c; /* as by crc32c_format(); "" for none */
 };
 
-/* "gs://bucket/a/b" in parts, in `mem`; `object` may come out as "". */
+/* Splits "gs://bucket/a/b" into its parts, in `mem`; `object` may become "". */
 int storage_url_parse(const char *url, struct arena *mem, const char **bucket,
 		      const char **object, struct error *err);
 
@@ -32,10 +33,11 @@ int storage_stat(struct google *google, const char *bucket, const char *object,
 
 struct storage_put {
 	const char *content_type; /* NULL: application/octet-stream */
-	/* The generation to replace: 0 if there must be none yet.  An existing
-	 * object with these contents counts as ours. */
+	/* The generation to replace: 0 if the object must not exist yet.  An
+	 * existing object with these contents counts as ours. */
 	long long generation;
-	/* It has broken, and goes on after a while.  Or NULL. */
+	/* Reports that the upload broke and will be retried after a while.  Or
+	 * NULL. */
 	void (*broken)(void *arg, const struct error *err);
 	void *arg;
 };
@@ -49,33 +51,34 @@ int storage_put_file(struct google *google, const char *bucket,
 		     struct arena *mem, struct storage_object *out,
 		     struct error *err);
 
-/* The next bytes, in order.  On the HTTP client's thread: be quick.  -1: give
- * up. */
+/* Takes the next bytes, in order, on the HTTP client's thread, so it must be
+ * quick.  Returns -1 to give up. */
 typedef int storage_sink(void *arg, const char *data, size_t len);
 
 /*
- * `len` bytes from `offset` of the object that storage_stat() has found, of
- * that generation.  A whole object is checked against its CRC: ERROR_FAILED
- * comes after the last byte then.
+ * Reads `len` bytes from `offset` of the generation of an object that
+ * storage_stat() has found.  A read of the whole object is checked against its
+ * CRC: ERROR_FAILED then comes after the last byte.
  */
 int storage_read(struct google *google, const char *bucket,
 		 const struct storage_object *object, uint64_t offset,
 		 uint64_t len, storage_sink *sink, void *arg,
 		 struct error *err);
 
-/* All objects below `prefix`, in their order; -1 from `each` ends it. */
+/* Lists all objects below `prefix`, in the service's order; -1 from `each`
+ * stops it. */
 int storage_list(struct google *google, const char *bucket, const char *prefix,
 		 int (*each)(void *arg, const struct storage_object *object,
 			     struct error *err),
 		 void *arg, struct error *err);
 
-/* This generation, or any (0).  Gone already is success. */
+/* Deletes this generation, or any (0).  Already gone is success. */
 int storage_delete(struct google *google, const char *bucket,
 		   const char *object, long long generation, struct error *err);
 
-/* One object of up to 32 others, which replaces that generation (0: there must
- * be none yet).  One that is there instead and has these very contents is
- * taken for ours: an earlier answer was lost. */
+/* Composes up to 32 objects into one, which replaces that generation (0: it
+ * must not exist yet).  If another object with exactly these contents exists,
+ * it counts as ours: an earlier answer was lost. */
 #define STORAGE_COMPOSE_MAX 32
 int storage_compose(struct google *google, const char *bucket,
 		    const char *const *sources, size_t count,

@@ -5,7 +5,7 @@
 
 #include "providers/google/storage/storage.h"
 
-/* Adds "b/BUCKET/o/OBJECT", encoded; without the last if that is NULL. */
+/* Adds "b/BUCKET/o/OBJECT", encoded; without "/OBJECT" if `object` is NULL. */
 void storage_path_add(struct buf *out, const char *bucket, const char *object);
 void storage_object_read(const json_t *body, struct arena *mem,
 			 struct storage_object *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gs:// as core/data/object_store.h and core/stream/stream.h want it. */
+/* gs:// for core/data/object_store.h and core/stream/stream.h. */
 #ifndef JOBRUN_STORAGE_OBJECTS_H
 #define JOBRUN_STORAGE_OBJECTS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * TPU nodes: what the API says of one.  v1 are the nodes that are reached
- * through gRPC (networkEndpoints), v2 TPU VMs.
+ * TPU nodes in the API. v1 has the nodes reached through gRPC
+ * (networkEndpoints), v2 the TPU VMs.
  */
 #ifndef JOBRUN_TPU_H
 #define JOBRUN_TPU_H
@@ -21,27 +21,27 @@ enum tpu_api {
 
 enum tpu_phase {
 	TPU_USABLE,  /* READY and HEALTHY, with endpoints */
-	TPU_PENDING, /* it may become so by itself: ask again */
-	TPU_LOST,    /* it will not: stopped, preempted, being deleted */
+	TPU_PENDING, /* may become usable by itself: ask again */
+	TPU_LOST,    /* never will: stopped, preempted, being deleted */
 };
 
 struct tpu_endpoint {
 	const char *ip;
 	int port;                /* 8470, 0 if the API gives none */
-	const char *external_ip; /* v2; or NULL */
+	const char *external_ip; /* v2 only; or NULL */
 };
 
 /* Strings are never NULL, and live in the arena of the call. */
 struct tpu_node {
 	bool exists;
-	const char *name;   /* "projects/P/locations/Z/nodes/N" */
-	const char *state;  /* "READY", "CREATING" … */
-	const char *health; /* "HEALTHY", "TIMEOUT" …; "" if not known yet */
-	const char *health_text;      /* the API's words on it, or "" */
+	const char *name;        /* "projects/P/locations/Z/nodes/N" */
+	const char *state;       /* "READY", "CREATING" … */
+	const char *health;      /* "HEALTHY", "TIMEOUT" …; "" if unknown */
+	const char *health_text; /* the API's description, or "" */
 	const char *accelerator_type; /* "v3-32" */
 	const char *version;          /* tensorflowVersion or runtimeVersion */
-	/* One for each host, in the order of the workers.  To be trusted only
-	 * when the node is usable. */
+	/* One for each host, in the order of the workers.  Reliable only if the
+	 * node is usable. */
 	const struct tpu_endpoint *endpoints;
 	size_t endpoint_count;
 	const char *const *symptoms; /* "OUT_OF_MEMORY" … */
@@ -50,7 +50,7 @@ struct tpu_node {
 
 /*
  * Looks once.  A missing node is no error: `exists` is false.  ERROR_TRY_AGAIN
- * and ERROR_UNREACHABLE may pass, ERROR_DENIED will not.
+ * and ERROR_UNREACHABLE may be temporary, ERROR_DENIED is not.
  */
 int tpu_node_get(struct google *google, enum tpu_api api, const char *project,
 		 const char *zone, const char *node, struct arena *mem,
@@ -63,10 +63,10 @@ void tpu_node_read(const json_t *body, enum tpu_api api, struct arena *mem,
 /* The limit of a node's name: 1 to 63 of a-z, 0-9 and '-'. */
 #define TPU_NAME_MAX 64
 
-/* The name for a job; two jobs never have the same. */
+/* The name for a job, unique to it. */
 void tpu_name(const char *job_id, char out[TPU_NAME_MAX]);
 
-/* Sums up its state and health. */
+/* Combines its state and health. */
 enum tpu_phase tpu_node_phase(const struct tpu_node *node);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of tpu.googleapis.com, v1 or v2, about things with names:
+ * Calls of tpu.googleapis.com, v1 or v2, on named resources:
  * "projects/P/locations/Z/nodes/N".
  */
 #ifndef JOBRUN_TPU_CALL_H
@@ -9,14 +9,14 @@
 #include "providers/google/api.h"
 #include "providers/google/tpu/tpu.h"
 
-/* `path` is without the version.  A POST without a
- * requestId is not repeatable. */
+/* `path` does not include the version.  A POST without a requestId is not
+ * repeatable. */
 int tpu_call(struct google *google, enum tpu_api api, const char *method,
 	     const char *path, const char *const *query, const json_t *body,
 	     struct api_answer *answer, struct error *err);
 
-/* `operation` is the path of what makes it, in `mem`; NULL: somebody else was
- * faster, and it is there. */
+/* `operation` is the path of the operation that creates it, in `mem`; NULL:
+ * somebody else was faster, and it exists. */
 int tpu_create(struct google *google, enum tpu_api api, const char *path,
 	       const char *const *query, const json_t *body, struct arena *mem,
 	       const char **operation, struct error *err);
@@ -25,8 +25,8 @@ int tpu_create(struct google *google, enum tpu_api api, const char *path,
 int tpu_get(struct google *google, enum tpu_api api, const char *path,
 	    json_t **out, struct error *err);
 
-/* Blocks until it is gone, ten minutes at most: then, and if the service's
- * operation failed, with ERROR_TRY_AGAIN.  Gone already is success. */
+/* Blocks until it is gone, for ten minutes at most; then, and if the service's
+ * operation failed, ERROR_TRY_AGAIN.  Already gone is success. */
 int tpu_delete(struct google *google, enum tpu_api api, const char *path,
 	       struct error *err);
 
@@ -44,10 +44,10 @@ int tpu_queue_delete(struct google *google, const struct tpu_change *change,
 		     const char *path, struct error *err);
 
 /*
- * All of a collection ("nodes", "queuedResources") of a project, in all zones.
- * `where` is "projects/P", maybe with
- * more behind it; for NULL it is the project that this machine is set up for,
- * if there is one: who may not look there has made nothing in it.
+ * Gets all of a project's collection ("nodes", "queuedResources"), in all
+ * zones.  `where` is "projects/P", which may continue; NULL: this machine's
+ * configured project, if it has one; a lack of permission there is no error, as
+ * jobrun then has made nothing there.
  */
 int tpu_list(struct google *google, enum tpu_api api, const char *where,
 	     const char *collection,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a provider of TPUs has while it is open. */
+/* The context of a TPU provider while it is open. */
 #ifndef JOBRUN_TPU_CTX_H
 #define JOBRUN_TPU_CTX_H
 
@@ -15,8 +15,8 @@ struct tpu_ctx {
 	struct tpu_maker maker;
 };
 
-/* Returns new, to be closed, or NULL.  Of `maker`, `api` and `request` are
- * taken: that gets the context. */
+/* Returns new, to be closed, or NULL.  Copies `api` and `request` of `maker`;
+ * `request` gets the context as argument. */
 struct tpu_ctx *
 tpu_ctx_open(const struct provider_env *env, const char *provider,
 	     const struct tpu_maker *maker,
@@ -25,7 +25,7 @@ tpu_ctx_open(const struct provider_env *env, const char *provider,
 			    struct run_spec *out, const char **missing,
 			    struct error *err),
 	     struct error *err);
-/* For struct provider; NULL is fine. */
+/* For struct provider; accepts NULL. */
 void tpu_ctx_close(void *ctx);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows that the tables of `jobrun: tpu-node:` and `jobrun: tpu-vm:` share,
- * behind one another as the help lists them.  `block` is the provider's struct,
- * whose members have the names that stand here.
+ * Rows shared by the tables of `jobrun: tpu-node:` and `jobrun: tpu-vm:`, in
+ * the order in which the help lists them.  `block` is the provider's struct,
+ * which must have members of these names.
  */
 #ifndef JOBRUN_TPU_FIELDS_H
 #define JOBRUN_TPU_FIELDS_H
@@ -12,7 +12,7 @@
 
 /* clang-format off */
 
-/* How long stock-outs are waited out. */
+/* How long to retry when TPUs are out of stock. */
 #define TPU_FIELD_WAIT(block) \
 	{ .name = "waitForCapacity", \
 	  .type = FIELD_DURATION, \
@@ -21,7 +21,7 @@
 	  .offset = offsetof(block, wait_for_capacity_s), \
 	  .doc = "How long to go on trying all of them, if none has any." }
 
-/* By which network the VMs are reached. */
+/* The network through which the VMs are reached. */
 #define TPU_FIELDS_REACH(block) \
 	{ .name = "externalIps", \
 	  .type = FIELD_BOOL, \
@@ -42,7 +42,7 @@
 	  .offset = offsetof(block, subnetwork), \
 	  .doc = "The subnetwork of the VMs." }
 
-/* What the network and the service account let them do. */
+/* What the network and the service account allow the VMs to do. */
 #define TPU_FIELDS_RIGHTS(block) \
 	{ .name = "tags", \
 	  .type = FIELD_STRINGS, \
@@ -54,7 +54,7 @@
 	  .doc = "What the service account of the VMs may be used for; all of " \
 		 "Google Cloud if not set." }
 
-/* What they find when they start. */
+/* What the VMs find when they start. */
 #define TPU_FIELDS_BOOT(block) \
 	{ .name = "metadata", \
 	  .type = FIELD_PAIRS, \
@@ -66,7 +66,7 @@
 	  .doc = "A script that runs as root when a VM starts, for instance " \
 		 "to install packages; jobrun does not wait for its end." }
 
-/* How jobrun gets into them, and how long that may take. */
+/* How jobrun logs in to the VMs, and how long that may take. */
 #define TPU_FIELDS_SSH(block) \
 	{ .name = "sshUser", \
 	  .type = FIELD_STRING, \
@@ -96,7 +96,7 @@
 	  .doc = "How long its VMs may take to let jobrun in, once it is " \
 		 "usable: if one has not by then, the run fails." }
 
-/* How often jobrun looks at the TPU. */
+/* How often jobrun checks the TPU. */
 #define TPU_FIELD_LOOK(block) \
 	{ .name = "lookEvery", \
 	  .type = FIELD_DURATION, \

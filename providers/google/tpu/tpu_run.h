@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs on TPUs that were made for them, whatever of Google's APIs made these:
- * which tasks there are, and where they run.
+ * Runs on TPUs that were made for them, through any of Google's APIs: the
+ * tasks, and where they run.
  */
 #ifndef JOBRUN_TPU_RUN_H
 #define JOBRUN_TPU_RUN_H
@@ -19,41 +19,42 @@ struct resource;
 struct resources;
 struct run_spec;
 
-/* As spec_from_job(), with the name of the TPU; nobody knows the hosts yet. */
+/* Like spec_from_job(), with the name of the TPU; the hosts are not known
+ * yet. */
 int tpu_run_tasks(const struct job *job, const struct catalogue *catalogue,
 		  enum tpu_kind kind, struct arena *mem, struct run_spec *out,
 		  const char **missing, struct error *err);
 
-/* The hosts of a run that is only foreseen, in the form of outputs
+/* Adds expected hosts to a forecast run, in the form of outputs
  * (core/supervise/allocation.h). */
 int tpu_run_foresee(struct run_spec *spec, const struct job *job,
 		    const json_t *outputs, struct arena *mem,
 		    struct error *err);
-/* Takes the machines made for the run: `run`, with all its values.  They are
- * looked at every `interval_s`. */
+/* Adds the machines made for the run to its specification: `run`, with all its
+ * values.  They are checked every `interval_s`. */
 int tpu_run_place(struct run_spec *spec, const struct resource *run,
 		  const char *provider, long interval_s, struct arena *mem,
 		  struct error *err);
 
-/* A run as a job wants it. */
+/* The run that a job wants. */
 struct tpu_run {
 	struct resource *resource;
 	const struct tpu *tpu;
-	const struct slice *slice; /* NULL: the job does not say which */
+	const struct slice *slice; /* NULL: not given in the job */
 };
 
-/* Adds it; `missing` is as tpu_run_tasks() gave it. */
+/* Adds the run; `missing` comes from tpu_run_tasks(). */
 struct tpu_run tpu_run_add(const struct job *job,
 			   const struct provider_env *env,
 			   const struct run_spec *spec, const char *missing,
 			   struct resources *out);
 
-/* Checks for fields that such a run cannot have, and notes for the reader of
- * its plan. */
+/* Checks for fields that such a run cannot have, and adds notes for the reader
+ * of its plan. */
 void tpu_run_check(const struct job *job, const struct run_spec *spec,
 		   struct resources *out);
 
-/* Notes what VMs behind Identity-Aware Proxy need. */
+/* Adds a note on what VMs behind Identity-Aware Proxy need. */
 void tpu_run_note_iap(struct resources *out);
 
 /* For struct provider: "projects/P", or NULL. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cluster's API server: one connection to it, and calls of it. */
+/* A cluster's API server: a client for it, and its calls. */
 #ifndef JOBRUN_APISERVER_H
 #define JOBRUN_APISERVER_H
 
@@ -19,11 +19,11 @@ struct apiserver *apiserver_open(const struct kubeconfig_choice *choice,
 				 kube_read_yaml *read_yaml, const char *trace,
 				 struct error *err);
 void apiserver_close(struct apiserver *api);
-/* By what a cluster, and who asks it, are known again. */
+/* What identifies a cluster and its user later. */
 struct apiserver_identity {
 	const char *context;
-	const char *user; /* its name in the kubeconfig, or "" */
-	char ca[65];      /* digest of the authority's certificates, or "" */
+	const char *user; /* the user's name in the kubeconfig, or "" */
+	char ca[65];      /* digest of the CA certificates, or "" */
 };
 const struct apiserver_identity *
 apiserver_identity(const struct apiserver *api);
@@ -38,7 +38,7 @@ struct apiserver_request {
 	const char *const *query; /* name, value … NULL; or NULL */
 	const char *type;         /* of the body; NULL: JSON */
 	const json_t *body;       /* or NULL */
-	/* Doing it twice is as doing it once.  GET and PATCH are. */
+	/* The call is idempotent.  GET and PATCH always are. */
 	bool repeatable;
 };
 
@@ -47,51 +47,52 @@ struct apiserver_request {
 
 /* Zeroed (`= { 0 }`) it is ready for a call. */
 struct apiserver_answer {
-	long status;      /* also of a call that failed; 0: no answer */
+	long status;      /* also set on failure; 0: no answer */
 	json_t *body;     /* NULL if the call failed */
-	json_t *warnings; /* what the server warns of: texts; or NULL */
-	char reason[64];  /* of a call that failed: "NotFound" */
+	json_t *warnings; /* the server's warnings: strings; or NULL */
+	char reason[64];  /* on failure: "NotFound" */
 };
 
 void apiserver_answer_done(struct apiserver_answer *answer);
 
 /*
- * An answer other than 2xx is a failure in the server's own words; look at
- * `answer->status` for those that are none.  From any thread.
+ * An answer other than 2xx is a failure, described by the server; check
+ * `answer->status` for acceptable ones.  Thread-safe.
  */
 int apiserver_call(struct apiserver *api,
 		   const struct apiserver_request *request,
 		   struct apiserver_answer *answer, struct error *err);
 
-/* As http_do, for what is not JSON.  `request->url` is a path, and its headers
- * are not used. */
+/* Like http_do(), for data that is not JSON.  `request->url` is a path, and its
+ * headers are not used. */
 #define TYPE_TABLE "application/json;as=Table;g=meta.k8s.io;v=v1"
 int apiserver_send_as(struct apiserver *api, const struct http_request *request,
 		      const char *accept, struct http_response *response,
 		      struct error *err);
 
-/* The same of an answer that goes on, with a sink; see http_start().  NULL if
- * there is no token to be had. */
+/* The same for a continuing answer, with a sink; see http_start().  NULL if no
+ * token is available. */
 struct apiserver_stream;
 struct apiserver_stream *apiserver_stream(struct apiserver *api,
 					  const struct http_request *request,
 					  struct error *err);
-/* After its sink has said "not now". */
+/* To be called after its sink has said "not now". */
 void apiserver_stream_resume(struct apiserver_stream *stream);
-/* Ends it, if it has not ended, and waits for that.  The status of an answer
- * that came whole, else 0.  NULL does nothing. */
+/* Ends the stream if it is still open, and waits for that.  Returns the status
+ * if the answer was complete, else 0.  Accepts NULL. */
 long apiserver_stream_end(struct apiserver_stream *stream);
 
-/* All pages of a list, each given to `each`, which ends it with -1.  A list
- * that is too old to be gone on with begins anew: `each` is given NULL. */
+/* Gets all pages of a list, each passed to `each`, which returns -1 to stop.
+ * If the list has expired meanwhile, it is read again from the start, after
+ * `each` was called with NULL. */
 int apiserver_list(struct apiserver *api, const char *path,
 		   const char *const *query,
 		   int (*each)(void *arg, const json_t *page,
 			       struct error *err),
 		   void *arg, struct error *err);
 
-/* Whether the cluster has the objects of a group: "jobset.x-k8s.io/v1alpha2".
- * Asked once.  -1 with `err`, else 0 or 1. */
+/* Whether the cluster serves an API group: "jobset.x-k8s.io/v1alpha2".  Asked
+ * once.  Returns 0 or 1, or -1 with `err`. */
 int apiserver_has(struct apiserver *api, const char *group, struct error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Credentials from a program, as the kubeconfig names it: an ExecCredential of
- * client.authentication.k8s.io/v1 or v1beta1 on its standard output
- * (kubernetes.io/docs/reference/access-authn-authz/authentication,
+ * Credentials from a program named in the kubeconfig: it writes an
+ * ExecCredential of client.authentication.k8s.io/v1 or v1beta1 to its standard
+ * output (kubernetes.io/docs/reference/access-authn-authz/authentication,
  * "client-go credential plugins"; gke-gcloud-auth-plugin is one).
  */
 #ifndef JOBRUN_EXEC_PLUGIN_H
@@ -15,11 +15,11 @@ struct exec_credential {
 	char *token;
 	char *certificate; /* with `key` */
 	char *key;
-	int64_t ends_ms; /* since 1970; 0: as long as it is not refused */
+	int64_t ends_ms; /* expiry since 1970; 0: until it is refused */
 };
 
-/* Runs it, for a minute at most.  It has no terminal to ask at; what it writes
- * to standard error is shown. */
+/* Runs the program for a minute at most.  It has no terminal to ask at; its
+ * standard error is shown. */
 int exec_plugin_run(const struct kubeconfig *config,
 		    struct exec_credential *out, struct error *err);
 void exec_credential_done(struct exec_credential *credential);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How to reach a cluster, and as whom: what kubectl's files say, or within a
- * pod its service account.
+ * How to reach a cluster, and as whom: from kubectl's files, or within a pod
+ * from its service account.
  *
  *	jobrun.kubernetes.kubeconfig
- *	$KUBECONFIG		several files: of what is in more than one of
- *				them, the first counts
+ *	$KUBECONFIG		several files: if more than one defines
+ *				something, the first counts
  *	~/.kube/config
  *	/var/run/secrets/kubernetes.io/serviceaccount
  *
@@ -33,38 +33,39 @@ struct kubeconfig {
 	char *user;    /* the name of its user, or NULL */
 	char *server;  /* "https://1.2.3.4", without a '/' at its end */
 	char *name_space;
-	char *proxy;    /* or NULL */
-	char *tls_name; /* what the server's certificate says; NULL: its name */
-	/* Headers that say whom the user acts as. */
+	char *proxy; /* or NULL */
+	/* the name in the server's certificate; NULL: the server's */
+	char *tls_name;
+	/* Headers that name the user to act as. */
 	char *as[KUBE_AS_MAX];
 	size_t as_count;
 	/* In PEM, each or NULL. */
 	char *ca;
 	char *certificate;
 	char *key;
-	/* At most one way to a token. */
+	/* At most one source of a token. */
 	char *token;
-	char *token_file;  /* read again as it is renewed */
-	json_t *exec;      /* the plugin, as the file has it */
-	char *exec_folder; /* what its command is relative to */
-	json_t *cluster;   /* for plugins that want to know it */
+	char *token_file;  /* read again when it is renewed */
+	json_t *exec;      /* the plugin's entry in the file */
+	char *exec_folder; /* the base of its relative command */
+	json_t *cluster;   /* for plugins that ask for it */
 };
 
 struct kubeconfig_choice {
-	const char *file;    /* instead of the usual ones, or NULL */
-	const char *context; /* instead of the current one, or NULL */
-	/* Nobody vouches for `file`: it may run no program, read no other
-	 * file but beside it, and choose no proxy. */
+	const char *file;    /* replaces the usual files, or NULL */
+	const char *context; /* replaces the current one, or NULL */
+	/* Nobody vouches for `file`: it may run no program, read no file
+	 * outside its folder, and choose no proxy. */
 	bool untrusted;
-	const char *root; /* what `file` must be below, or NULL */
-	/* Where a pod's service account is; NULL: KUBE_SERVICE_ACCOUNT. */
+	const char *root; /* the folder that `file` must be below, or NULL */
+	/* The folder of a pod's service account; NULL: KUBE_SERVICE_ACCOUNT. */
 	const char *service_account;
 };
 
 /* Whether a path is one of the usual files, under whatever name. */
 bool kubeconfig_is_users(const char *path);
 
-/* Whether there is anything to read, without reading it. */
+/* Whether there is any configuration, without reading it. */
 bool kubeconfig_is_there(const struct kubeconfig_choice *choice);
 
 int kubeconfig_read(const struct kubeconfig_choice *choice,

@@ -17,9 +17,9 @@
 #include "core/store/store.h"
 
 struct journal {
-	/* Has outlived a power failure when it returns.  If it fails, the
-	 * action is not begun.  Sets `once` of its resource.  Called from the
-	 * executor's threads. */
+	/* Records an intent; the record survives a power failure once this
+	 * returns.  If it fails, the action is not begun.  Sets `once` of its
+	 * resource.  Called from the executor's threads. */
 	int (*begin)(void *arg, const struct action *action,
 		     char once[INTENT_ONCE_MAX], struct error *err);
 	/* Records that the resource was made or changed.  `it` has all its

@@ -78,9 +78,9 @@ struct resource {
 	 * "body"}; NULL if no call is needed. */
 	json_t *request;
 
-	/* Names the action that changes it, for services that do what is asked
-	 * twice under one name once: random, and the same after a kill and a
-	 * resume.  NULL: nobody keeps one. */
+	/* A random name for the action that changes the resource, the same
+	 * after a kill and a resume, for services that execute a repeated
+	 * request only once.  NULL: no name is kept. */
 	const char *once;
 
 	/* Filled in by `read`: */
@@ -94,7 +94,7 @@ struct resource {
 	json_t *outputs;
 #define OUTPUT_MISSING "missing"
 #define OUTPUT_NOTES "notes"
-	/* Of KIND_FOR_RUN: the other owner whose run it is for now. */
+	/* For KIND_FOR_RUN: the other owner whose run uses it at present. */
 #define OUTPUT_HELD "heldBy"
 	/* Only for a kind with KIND_RUN.  Its `create` is told here which attempt
 	 * was the last when this was planned (0: none): a later one with the

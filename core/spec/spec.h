@@ -128,7 +128,8 @@ struct run_spec {
 	/* The machines that were made for the run
 	 * (core/supervise/allocation.h), as JSON; NULL: none. */
 	const char *allocation;
-	/* Where to keep how it ended (core/supervise/ended.h), or NULL. */
+	/* Where to record how the run ended (core/supervise/ended.h), or
+	 * NULL. */
 	const char *ended;
 };
 

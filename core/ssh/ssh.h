@@ -56,7 +56,8 @@ enum ssh_trouble {
 
 /* The prefix of error messages of our own proxy command. */
 #define SSH_PROXY_MARK "jobrun: error: "
-/* Then: it was refused for want of a right, which trying again does not give. */
+/* Follows if access was refused for lack of a permission, so that retrying
+ * cannot help. */
 #define SSH_PROXY_DENIED "not authorised"
 
 /* Reduces ssh's standard error to one line with the essential part; `text` may

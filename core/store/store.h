@@ -288,10 +288,10 @@ int store_run_delete(struct store *store, const struct run_record *run,
 		     struct error *err);
 
 /*
- * Written to the disk when it returns: a power failure does not take it back.
- * One that is there for the same resource is replaced, and what was applied
- * to that is forgotten: until the outcome is known, so is that.  `once` is a
- * random name, which the same intent keeps for as long as it is open.
+ * Writes an intent to the disk before it returns, so that it survives a power
+ * failure.  Replaces an existing intent on the same resource, and deletes the
+ * applied state of the resource, which is unknown until the outcome is known.
+ * `once` is a random name that the same intent keeps as long as it is open.
  */
 int store_intent_put(struct store *store, const struct intent_record *intent,
 		     char once[INTENT_ONCE_MAX], struct error *err);

@@ -87,8 +87,9 @@ void supervisor_release_machines(struct supervisor *s);
  * stops nothing else. */
 void supervisor_keep_logs(struct supervisor *s,
 			  const struct object_scheme *const *schemes);
-/* After the end of the run: how that was, if the specification says where to.
- * Another machine may run the job again if it fails. */
+/* To be called after the end of the run: records how it ended, if the
+ * specification says where.  If that fails, another machine may repeat the
+ * job. */
 void supervisor_keep_end(struct supervisor *s);
 /* To be called after the end of the run: uploads the rest of the logs. */
 void supervisor_keep_last_logs(struct supervisor *s);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Named resources of Compute Engine v1: "projects/P/global/
- * instanceTemplates/N".  An operation makes or deletes one, and is waited for
- * here; the state of the resource afterwards is not.  `once` is that of struct
- * resource, or NULL.
+ * instanceTemplates/N".  An operation creates or deletes one; these functions
+ * wait for it, but not for the state of the resource afterwards.  `once` is
+ * that of struct resource, or NULL.
  */
 #ifndef JOBRUN_COMPUTE_H
 #define JOBRUN_COMPUTE_H

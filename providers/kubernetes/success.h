@@ -18,7 +18,7 @@ void success_put(const struct kube_at *at, const json_t *object);
  * the job's objects. */
 void success_show(const struct kube_at *at, const char *job_id,
 		  const char *name, struct resource *found);
-/* Whether somebody has left word of a run of that digest. */
+/* Whether the cluster has a record of a run with that digest. */
 bool success_is_known(const struct kube_at *at, const char *job_id,
 		      const char *name, const char *digest);
 /* A missing record is success. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How Vertex AI gets a job its machines, and what each way can give. */
+/* How Vertex AI obtains a job's machines, and what each way can supply. */
 #ifndef JOBRUN_VERTEXAI_STRATEGIES_H
 #define JOBRUN_VERTEXAI_STRATEGIES_H
 
@@ -8,14 +8,14 @@
 struct vertex_strategy {
 	const char *name;
 	bool waits; /* takes Scheduling.maxWaitDuration */
-	/* The only accelerators that it gives, up to NULL; and what people
-	 * call them.  NULL: it gives all machines. */
+	/* The only accelerators that it supplies, NULL-terminated, and their
+	 * names for people.  NULL: it supplies all machines. */
 	const char *const *accelerators;
 	const char *accelerators_named;
-	long running_max_days; /* 0: it has no limit */
+	long running_max_days; /* 0: no limit */
 };
 
-/* All their names, up to NULL: the values of the field. */
+/* All their names, NULL-terminated: the values of the field. */
 extern const char *const vertex_strategy_names[];
 
 /* NULL, which takes nothing away, for NULL and for an unknown name. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose run a TPU was made for: labels say the owner of a store, and until when
- * that is believed.  Making it under its name decides who comes first.
+ * Whose run a TPU was made for: its labels name the owner of a store, and until
+ * when that is valid.  Creating it under its name decides who comes first.
  */
 #ifndef JOBRUN_TPU_OWNER_H
 #define JOBRUN_TPU_OWNER_H

@@ -224,7 +224,7 @@ int device_nvml(struct devices *out, struct arena *mem, struct error *err)
 		api.shutdown();
 	} else {
 		error_set(err, ERROR_FAILED,
-			  "NVIDIA's driver can't be asked: %s: see "
+			  "NVIDIA's driver can't be queried: %s: check "
 			  "nvidia-smi, and whether the machine was rebooted "
 			  "since the driver was installed",
 			  api.text(ret));

@@ -399,7 +399,7 @@ static void compare_whole(struct file_compare *compare, const json_t *was,
 		if (saved_is_same(was, is, keys[i]))
 			continue;
 		compare->stale = true;
-		buf_printf(compare->why, "its %s is another\n", keys[i]);
+		buf_printf(compare->why, "its %s has changed\n", keys[i]);
 	}
 }
 

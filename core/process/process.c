@@ -85,7 +85,7 @@ char *process_find(const char *name, const char *directory, char *const *envp,
 	int why;
 
 	if (!*name) {
-		error_set(err, ERROR_FAILED, "the command is an empty text");
+		error_set(err, ERROR_FAILED, "the command is an empty string");
 		return NULL;
 	}
 	if (strchr(name, '/')) {

@@ -46,7 +46,7 @@ int task_parent_own(struct task_parent *parent, const sigset_t *signals,
 	parent->reaper = reaper_new();
 	parent->signals = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (parent->signals < 0)
-		return error_errno(err, "cannot hear signals");
+		return error_errno(err, "cannot receive signals");
 	parent->loop = loop_new(err);
 	return parent->loop && loop_add_fd(parent->loop, parent->signals,
 					   EPOLLIN, on_signal, parent, err)

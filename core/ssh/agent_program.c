@@ -66,7 +66,7 @@ int agent_program_find(const char *arch, struct agent_program *out,
 	if (strspn(arch, "abcdefghijklmnopqrstuvwxyz0123456789_") !=
 	    strlen(arch))
 		return error_set(err, ERROR_FAILED,
-				 "it is of an unknown architecture");
+				 "it has an unknown architecture");
 	*out = (struct agent_program){ 0 };
 	self[len > 0 ? len : 0] = '\0';
 	own = path_folder(self);

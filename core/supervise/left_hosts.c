@@ -106,6 +106,6 @@ void left_host_put(const struct left_host *one, struct buf *out)
 			   "written since then is missing here",
 			   one->tasks, lease);
 	else
-		buf_printf(out, "what %s wrote since then is missing here",
+		buf_printf(out, "output of %s since then is missing here",
 			   one->tasks);
 }

@@ -107,7 +107,7 @@ void supervised_check_trials(const struct job *job, const struct run_spec *spec,
 	if (!tuning->params.count)
 		return;
 	if (spec->checkpoints.is_used)
-		resources_miss(out, "checkpoints of trials are not kept: "
+		resources_miss(out, "checkpoints of trials are not supported: "
 				    "remove jobrun.checkpoints, or "
 				    "trainingInput.hyperparameters");
 	if (tuning->algorithm == ALGORITHM_UNSPECIFIED)

@@ -100,7 +100,7 @@ struct launch_saver *launch_keep(const struct saver_config *config,
 	if (ret == 0)
 		ret = saver_hear(&saver->process, &path, err);
 	if (ret > 0)
-		error_set(err, ERROR_FAILED, "its keeper was killed");
+		error_set(err, ERROR_FAILED, "its checkpoint saver was killed");
 	if (ret != 0) {
 		error_prefix(err, "checkpoints");
 		launch_saver_free(saver);

@@ -68,8 +68,8 @@ void trials_check(const struct pod_maker *maker)
 			       "makes one)");
 	if (job_has(job, "checkpoints"))
 		kube_leave_out(maker->out, true, "jobrun.checkpoints",
-			       "checkpoints of trials are not kept: remove "
-			       "it, or " FIELD);
+			       "checkpoints of trials are not supported: "
+			       "remove it, or " FIELD);
 	if (maker->block && maker->block->controller == CONTROLLER_JOBSET)
 		kube_leave_out(maker->out, true, "jobrun.kubernetes.controller",
 			       "trials are the pods of an Indexed Job: remove "

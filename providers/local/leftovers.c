@@ -214,7 +214,7 @@ static int find_hosts(struct leftover_search *search, struct error *err)
 							? "tasks may still run "
 							  "there"
 							: "output is still "
-							  "there"),
+							  "missing here"),
 					.job_id = run->job_id,
 					.key = arena_printf(
 						search->mem, "%s.%d",

@@ -248,8 +248,8 @@ static void note(const struct job *job, const struct tpu_node_block *block,
 {
 	char lease[32];
 
-	resources_note(out, "Google has deprecated TPU nodes in April 2025: "
-			    "the provider tpu-vm has their successors");
+	resources_note(out, "Google deprecated TPU nodes in April 2025: the "
+			    "provider tpu-vm has their successors");
 	if (block->zones.count)
 		resources_note(out, "the VMs are made when the TPU is ready, "
 				    "in the zone where it could be had");

@@ -452,7 +452,8 @@ static void look_at_the_rest(struct vertex_translation *t)
 			  "the container image takes its place");
 	if (image && t->input->package_uris.count)
 		leave_out(t, false, "trainingInput.packageUris",
-			  "a container image holds its program: build it in");
+			  "a container image holds its program: build it into "
+			  "the image");
 	if (image && t->input->python_module)
 		leave_out(t, false, "trainingInput.pythonModule",
 			  "the container's entry point runs: set "

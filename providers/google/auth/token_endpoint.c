@@ -102,7 +102,7 @@ int token_read(const struct http_response *answer, const char *from,
 				from);
 	else if (life_s < 0 || life_s > 366 * 86400)
 		ret = error_set(err, ERROR_FAILED,
-				"the token from '%s' has no sensible end",
+				"the token from '%s' has no valid expiry",
 				from);
 	if (ret == 0) {
 		buf_reserve(&out->text, strlen(text));

@@ -24,8 +24,8 @@ void check_secrets(const struct check *check)
 		snprintf(path, sizeof(path), "jobrun.secrets.%s", shown);
 		broken(check, secret->head.node, path, "secret \"%s\" needs %s",
 		       shown,
-		       env ? "give \"env\" or \"file\", not both"
-			   : "give \"env\" or \"file\": where to take it from");
+		       env ? "one of \"env\" and \"file\", not both"
+			   : "\"env\" or \"file\": where to take it from");
 		problem_hint(check->found, "for instance %s: {env: %s}", shown,
 			     shown);
 	}

@@ -80,7 +80,7 @@ from 2" ]
   [[ $stderr == *"'ckpt-2.pt' does not count: its trainer may have ended in the middle of it"* ]]
   echo 2 >kept/a/00000001/ckpt-1.pt
   run jobrun checkpoints a
-  [[ $output == *"is what the next start"* ]]
+  [[ $output == *"marks the checkpoint that the next start resumes from"* ]]
   run --separate-stderr jobrun apply --rerun a.yaml
   [[ $stderr == *"$TMP/kept/a/00000001 does not count: "*"is not what was written"* ]]
   [[ $output == *"from 0"* ]]

@@ -129,7 +129,7 @@ mine" ]
   rm README.md jobs/hello.yaml .gitignore
   jobrun init
   run jobrun init
-  [[ $output != *"left as"* ]]
+  [[ $output != *"left unchanged"* ]]
   [[ $output == *"there     README.md"* ]]
   echo mine >README.md
   jobrun init --force

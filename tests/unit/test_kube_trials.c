@@ -122,7 +122,7 @@ static void what_has_no_place_is_said(void **state)
 		{ HEAD TUNING TAIL, "jobrun.kubernetes.launcher",
 		  "name an image that has it", true },
 		{ HEAD TUNING TAIL LAUNCHER "  checkpoints: {to: \"gs://b\"}\n",
-		  "jobrun.checkpoints", "are not kept", true },
+		  "jobrun.checkpoints", "are not supported", true },
 		{ HEAD TUNING TAIL
 		  "  kubernetes: {launcher: jobrun, controller: jobset}\n",
 		  "jobrun.kubernetes.controller", "of an Indexed Job", true },

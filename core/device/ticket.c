@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +88,8 @@ static int open_ticket(int folder, const char *name, struct stat *st)
 	return fd;
 }
 
-bool ticket_is_alive(int folder, const char *name)
+/* Whether somebody holds it; one that is dead is removed. */
+static bool ticket_is_alive(int folder, const char *name)
 {
 	struct stat st;
 	int fd = open_ticket(folder, name, &st);

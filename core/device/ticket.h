@@ -4,7 +4,6 @@
 #define JOBRUN_DEVICE_TICKET_H
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/base/error.h"
@@ -18,9 +17,6 @@ char *ticket_name(int64_t create_time_ms, long priority, const char *run);
 /* Creates the file, locked from the first moment: returns a descriptor, or
  * -1. */
 int ticket_make(int folder, const char *name, struct error *err);
-
-/* Whether a process holds the file; removes a dead one. */
-bool ticket_is_alive(int folder, const char *name);
 
 /* The number of waiting files before this one. */
 long tickets_before(int folder, const char *name);

@@ -66,8 +66,6 @@ void supervisor_stop_waiting(struct supervisor *s, enum run_state state,
 /* Returns false while it waits for others to end; then it begins by itself
  * later. */
 bool supervisor_enter_queue(struct supervisor *s);
-/* For all concurrent trials. */
-size_t supervisor_devices_needed(const struct supervisor *s);
 /* Releases its turn and its devices, so that others go on. */
 void supervisor_leave_queue(struct supervisor *s);
 

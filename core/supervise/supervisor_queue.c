@@ -30,13 +30,24 @@ static void begin(struct supervisor *s)
 
 /* ---- devices ---- */
 
+/* For all concurrent trials. */
+static size_t devices_needed(const struct supervisor *s)
+{
+	const struct run_spec *spec = &s->context.spec;
+	long trials = spec->tuning.params.count
+			      ? spec->tuning.max_parallel_trials
+			      : 1;
+
+	return spec_devices_needed(spec) * (size_t)trials;
+}
+
 /* Takes the devices, and writes them down for readers who want to know what the
  * tasks see. */
 static void on_devices(void *arg, const size_t *taken)
 {
 	struct supervisor *s = arg;
 	struct run_spec *spec = &s->context.spec;
-	size_t count = supervisor_devices_needed(s), i;
+	size_t count = devices_needed(s), i;
 	const char **held = arena_alloc(s->mem, (count + 1) * sizeof(*held));
 	struct error err;
 
@@ -73,7 +84,7 @@ static bool take_devices(struct supervisor *s)
 		.create_time_ms = s->run.create_time_ms,
 		.names = from->names.items,
 		.count = from->names.count,
-		.need = supervisor_devices_needed(s),
+		.need = devices_needed(s),
 		.share = from->share,
 		.ready = on_devices,
 		.waits = on_waits,
@@ -93,16 +104,6 @@ static bool take_devices(struct supervisor *s)
 	if (!s->devices)
 		supervisor_stop_waiting(s, RUN_FAILED, err.text);
 	return false;
-}
-
-size_t supervisor_devices_needed(const struct supervisor *s)
-{
-	const struct run_spec *spec = &s->context.spec;
-	long trials = spec->tuning.params.count
-			      ? spec->tuning.max_parallel_trials
-			      : 1;
-
-	return spec_devices_needed(spec) * (size_t)trials;
 }
 
 /* ---- its turn ---- */

@@ -8,8 +8,8 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 
-#define ROWS_FORMATS "json|yaml|wide|name|csv|jsonl|custom=KEY,..."
 /* The help of -o. */
+#define ROWS_FORMATS "json|yaml|wide|name|csv|jsonl|custom=KEY,..."
 
 /* Whether the format has no rows: text, wide or NULL. */
 bool rows_is_text(const char *format);

@@ -4,7 +4,7 @@
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/choose.h"
-#include "cmd/jobrun/ui/left.h"
+#include "cmd/jobrun/view/left.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/waiting.h"
 #include "core/base/clock.h"

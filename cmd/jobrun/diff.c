@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd/jobrun/commands.h"
-#include "cmd/jobrun/ui/run_facts.h"
+#include "cmd/jobrun/view/run_facts.h"
 #include "core/base/json.h"
 #include "core/base/show.h"
 #include "core/base/text.h"

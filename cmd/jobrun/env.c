@@ -6,7 +6,7 @@
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/load.h"
 #include "cmd/jobrun/ui/session.h"
-#include "cmd/jobrun/ui/sources.h"
+#include "cmd/jobrun/view/sources.h"
 #include "core/base/json.h"
 #include "providers/registry.h"
 

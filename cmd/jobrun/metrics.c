@@ -5,10 +5,10 @@
 #include <sys/epoll.h>
 
 #include "cmd/jobrun/commands.h"
-#include "cmd/jobrun/ui/metrics_view.h"
-#include "cmd/jobrun/ui/screen.h"
+#include "cmd/jobrun/view/metrics_view.h"
+#include "cmd/jobrun/view/screen.h"
 #include "cmd/jobrun/ui/session.h"
-#include "cmd/jobrun/ui/sources.h"
+#include "cmd/jobrun/view/sources.h"
 #include "cmd/jobrun/ui/waiting.h"
 #include "core/base/json.h"
 #include "core/spec/spec.h"

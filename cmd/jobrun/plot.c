@@ -6,9 +6,9 @@
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/interrupt.h"
-#include "cmd/jobrun/ui/plot_view.h"
-#include "cmd/jobrun/ui/run_story.h"
-#include "cmd/jobrun/ui/screen.h"
+#include "cmd/jobrun/view/plot_view.h"
+#include "cmd/jobrun/view/run_story.h"
+#include "cmd/jobrun/view/screen.h"
 #include "core/base/loop.h"
 
 #define TICK_MS 1000

@@ -4,7 +4,7 @@
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/load.h"
-#include "cmd/jobrun/ui/sources.h"
+#include "cmd/jobrun/view/sources.h"
 #include "core/base/json.h"
 #include "core/topology/contract.h"
 #include "core/provider/extension.h"

@@ -3,7 +3,7 @@
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/choose.h"
-#include "cmd/jobrun/ui/outcome.h"
+#include "cmd/jobrun/view/outcome.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/waiting.h"
 #include "core/base/clock.h"

@@ -7,7 +7,7 @@
 #include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/list.h"
 #include "providers/kubernetes/rights.h"
-#include "providers/kubernetes/kube_names.h"
+#include "providers/kubernetes/manifest/kube_names.h"
 
 static const struct kube_type *type_of(const struct kind *kind)
 {

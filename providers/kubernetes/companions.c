@@ -9,8 +9,8 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/job/secret.h"
-#include "providers/kubernetes/kube_names.h"
-#include "providers/kubernetes/kube_source.h"
+#include "providers/kubernetes/manifest/kube_names.h"
+#include "providers/kubernetes/manifest/kube_source.h"
 
 /* The file in the run's folder for the objects that the run's object must
  * own. */

@@ -12,14 +12,14 @@
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "providers/kubernetes/kube_internal.h"
-#include "providers/kubernetes/launch_trial.h"
+#include "providers/kubernetes/manifest/launch_trial.h"
 #include "core/remote/remote_run.h"
 #include "core/trial/trial_tally.h"
 #include "core/trial/trial_result.h"
 #include "core/trial/trial_folder.h"
 #include "providers/kubernetes/kube_look.h"
 #include "providers/kubernetes/kube_state.h"
-#include "providers/kubernetes/kube_trials.h"
+#include "providers/kubernetes/manifest/kube_trials.h"
 
 /* The state of all trials in one look. */
 struct trials_view {

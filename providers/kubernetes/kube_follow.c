@@ -14,7 +14,7 @@
 #include "core/log/log_cause.h"
 #include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/kube_look.h"
-#include "providers/kubernetes/kube_translate.h"
+#include "providers/kubernetes/manifest/kube_translate.h"
 #include "providers/kubernetes/overview.h"
 #include "providers/kubernetes/reasons.h"
 #include "providers/kubernetes/run.h"

@@ -7,7 +7,7 @@
 
 #include "core/provider/provider.h"
 #include "core/store/store.h"
-#include "providers/kubernetes/objects.h"
+#include "providers/kubernetes/manifest/objects.h"
 
 #define KUBE_POLL_MS 2000
 

@@ -5,8 +5,8 @@
 
 #include "core/spec/spec.h"
 #include "providers/kubernetes/kube_follow.h"
-#include "providers/kubernetes/kube_translate.h"
-#include "providers/kubernetes/objects.h"
+#include "providers/kubernetes/manifest/kube_translate.h"
+#include "providers/kubernetes/manifest/objects.h"
 #include "providers/kubernetes/record.h"
 
 struct kube_look {

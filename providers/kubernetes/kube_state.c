@@ -5,7 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
-#include "providers/kubernetes/objects.h"
+#include "providers/kubernetes/manifest/objects.h"
 
 static long long number(const json_t *object, const char *key)
 {

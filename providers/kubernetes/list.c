@@ -7,7 +7,7 @@
 #include "core/base/json.h"
 #include "core/provider/listing.h"
 #include "providers/kubernetes/companions.h"
-#include "providers/kubernetes/kube_names.h"
+#include "providers/kubernetes/manifest/kube_names.h"
 #include "providers/kubernetes/record.h"
 #include "providers/kubernetes/rights.h"
 #include "providers/kubernetes/run.h"

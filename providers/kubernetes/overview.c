@@ -7,7 +7,7 @@
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/net/url.h"
-#include "providers/kubernetes/kube_names.h"
+#include "providers/kubernetes/manifest/kube_names.h"
 
 #define FRESH_MS 1000
 #define ANSWER_MAX ((size_t)64 << 20)

@@ -5,7 +5,7 @@
 #define JOBRUN_POD_STREAM_H
 
 #include "core/base/buf.h"
-#include "providers/kubernetes/objects.h"
+#include "providers/kubernetes/manifest/objects.h"
 
 struct pod_stream;
 

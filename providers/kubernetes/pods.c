@@ -9,9 +9,9 @@
 #include "core/log/log_cause.h"
 #include "providers/kubernetes/api/apiserver.h"
 #include "providers/kubernetes/kube_follow.h"
-#include "providers/kubernetes/kube_names.h"
-#include "providers/kubernetes/kube_translate.h"
-#include "providers/kubernetes/objects.h"
+#include "providers/kubernetes/manifest/kube_names.h"
+#include "providers/kubernetes/manifest/kube_translate.h"
+#include "providers/kubernetes/manifest/objects.h"
 
 #define INDEX_NOTE "batch.kubernetes.io/job-completion-index"
 #define POOL_LABEL "jobset.sigs.k8s.io/replicatedjob-name"

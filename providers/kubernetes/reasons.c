@@ -7,7 +7,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "providers/kubernetes/kube_state.h"
-#include "providers/kubernetes/objects.h"
+#include "providers/kubernetes/manifest/objects.h"
 
 #define JOBSET_LABEL "jobset.sigs.k8s.io/jobset-name"
 /* Controllers take less time than this to look at a new object. */

@@ -7,8 +7,8 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/remote/remote_run.h"
-#include "providers/kubernetes/kube_names.h"
-#include "providers/kubernetes/kube_trials.h"
+#include "providers/kubernetes/manifest/kube_names.h"
+#include "providers/kubernetes/manifest/kube_trials.h"
 #include "providers/kubernetes/whereabouts.h"
 
 #define PROVIDER "kubernetes"

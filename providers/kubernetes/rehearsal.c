@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "providers/kubernetes/kube_source.h"
-#include "providers/kubernetes/kube_trials.h"
+#include "providers/kubernetes/manifest/kube_source.h"
+#include "providers/kubernetes/manifest/kube_trials.h"
 
 /* Notes each warning once, whichever objects it came with. */
 static void take_warnings(const struct rehearsal *all, const json_t *warnings)

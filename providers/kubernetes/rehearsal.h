@@ -7,8 +7,8 @@
 #ifndef JOBRUN_REHEARSAL_H
 #define JOBRUN_REHEARSAL_H
 
-#include "providers/kubernetes/kube_translate.h"
-#include "providers/kubernetes/objects.h"
+#include "providers/kubernetes/manifest/kube_translate.h"
+#include "providers/kubernetes/manifest/objects.h"
 
 struct rehearsal {
 	const struct kube_at *at;

@@ -2,9 +2,9 @@
 #include "providers/kubernetes/render.h"
 
 #include "core/base/buf.h"
-#include "providers/kubernetes/kube_source.h"
-#include "providers/kubernetes/kube_translate.h"
-#include "providers/kubernetes/kube_trials.h"
+#include "providers/kubernetes/manifest/kube_source.h"
+#include "providers/kubernetes/manifest/kube_translate.h"
+#include "providers/kubernetes/manifest/kube_trials.h"
 
 /* Returns "TOKEN, KEY", the names that the Secret must have. */
 static const char *secret_names(const struct job *job, const char *name,

@@ -8,7 +8,7 @@
 #define JOBRUN_RIGHTS_H
 
 #include "providers/kubernetes/kube_internal.h"
-#include "providers/kubernetes/kube_translate.h"
+#include "providers/kubernetes/manifest/kube_translate.h"
 
 /* Answers from the cluster, kept for one command. */
 struct kube_rights;

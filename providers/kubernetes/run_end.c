@@ -4,8 +4,8 @@
 
 #include "core/base/json.h"
 #include "providers/kubernetes/companions.h"
-#include "providers/kubernetes/kube_names.h"
-#include "providers/kubernetes/kube_translate.h"
+#include "providers/kubernetes/manifest/kube_names.h"
+#include "providers/kubernetes/manifest/kube_translate.h"
 #include "providers/kubernetes/record.h"
 #include "providers/kubernetes/rights.h"
 #include "providers/kubernetes/run.h"

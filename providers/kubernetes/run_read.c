@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "providers/kubernetes/kube_names.h"
-#include "providers/kubernetes/pod_security.h"
+#include "providers/kubernetes/manifest/kube_names.h"
+#include "providers/kubernetes/namespace.h"
+#include "providers/kubernetes/manifest/pod_security.h"
 #include "providers/kubernetes/record.h"
 #include "providers/kubernetes/rehearsal.h"
 #include "providers/kubernetes/rights.h"
@@ -58,7 +59,7 @@ static void note_cluster(struct kube *kube, const struct kube_at *at,
 	const char *queue = object_label(body, KUEUE_LABEL);
 	const struct kube_type *kueue;
 
-	if (made->asks_namespace && pod_security_is_restricted(kube, at)) {
+	if (made->asks_namespace && namespace_is_restricted(kube, at)) {
 		json_array_append_new(
 			notes,
 			json_sprintf("namespace '%s' asks for PodSecurity "

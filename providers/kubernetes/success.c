@@ -8,7 +8,7 @@
 #include "core/provider/listing.h"
 #include "core/provider/provider.h"
 #include "providers/kubernetes/companions.h"
-#include "providers/kubernetes/kube_names.h"
+#include "providers/kubernetes/manifest/kube_names.h"
 #include "providers/kubernetes/list.h"
 #include "providers/kubernetes/run.h"
 

@@ -6,7 +6,7 @@
 #ifndef JOBRUN_SUCCESS_H
 #define JOBRUN_SUCCESS_H
 
-#include "providers/kubernetes/objects.h"
+#include "providers/kubernetes/manifest/objects.h"
 
 struct kind;
 struct listing;

@@ -18,7 +18,7 @@
 #include "core/base/text.h"
 #include "core/log/log_file.h"
 #include "core/trial/trial_folder.h"
-#include "providers/kubernetes/kube_translate.h"
+#include "providers/kubernetes/manifest/kube_translate.h"
 #include "tests/support/kube_test.h"
 
 #define HEAD                                                                   \

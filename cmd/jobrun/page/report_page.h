@@ -3,7 +3,7 @@
 #ifndef JOBRUN_REPORT_PAGE_H
 #define JOBRUN_REPORT_PAGE_H
 
-#include "cmd/jobrun/ui/run_story.h"
+#include "cmd/jobrun/view/run_story.h"
 #include "core/base/buf.h"
 
 struct report_runs {

@@ -3,7 +3,7 @@
 #ifndef JOBRUN_RUN_PAGE_H
 #define JOBRUN_RUN_PAGE_H
 
-#include "cmd/jobrun/ui/run_story.h"
+#include "cmd/jobrun/view/run_story.h"
 #include "core/base/buf.h"
 
 /* `id` is the element's, unique in the page; open: not folded. */

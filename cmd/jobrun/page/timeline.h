@@ -4,7 +4,7 @@
 #ifndef JOBRUN_TIMELINE_H
 #define JOBRUN_TIMELINE_H
 
-#include "cmd/jobrun/ui/run_story.h"
+#include "cmd/jobrun/view/run_story.h"
 #include "core/base/buf.h"
 
 void timeline_html(const struct run_story *story, struct buf *out);

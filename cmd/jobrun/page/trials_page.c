@@ -9,7 +9,7 @@
 
 #include "cmd/jobrun/page/chart.h"
 #include "cmd/jobrun/page/html.h"
-#include "cmd/jobrun/ui/trials.h"
+#include "cmd/jobrun/view/trials.h"
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/base/units.h"

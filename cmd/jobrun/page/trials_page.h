@@ -3,7 +3,7 @@
 #ifndef JOBRUN_TRIALS_PAGE_H
 #define JOBRUN_TRIALS_PAGE_H
 
-#include "cmd/jobrun/ui/run_story.h"
+#include "cmd/jobrun/view/run_story.h"
 #include "core/base/buf.h"
 
 /* Sorted with the best first.  `id` is the page's name of the run. */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the fields of a job are used in a cluster; plans also take the reasons
+ * for unused fields from here. */
+#include "providers/kubernetes/manifest/kube_uses.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "core/base/text.h"
+
+#define LEFT_OUT "left out: "
+#define ELSEWHERE                                                              \
+	LEFT_OUT "the cluster is where it is: nodeSelector chooses among its " \
+		 "zones"
+#define IN_IMAGE LEFT_OUT "the container image takes its place"
+#define REQUESTS(role)                                                         \
+	"what each pod of the " role " requests: what such a node can give"
+#define CONTAINER(role) "the container of each pod of the " role
+
+const struct field_use kubernetes_uses[] = {
+	{ "jobId", "the name of the objects, with small letters" },
+	{ "labels", "labels of the objects, beside jobrun's own" },
+	{ "etag", LEFT_OUT "objects have none of ours" },
+	{ "trainingInput", NULL },
+	{ "trainingInput.scaleTier", "its numbers of pods, and what they "
+				     "request" },
+	{ "trainingInput.masterType", REQUESTS("master") },
+	{ "trainingInput.workerType",
+	  REQUESTS("workers") "; cloud_tpu: a pod for each host of the TPU" },
+	{ "trainingInput.parameterServerType", REQUESTS("parameter servers") },
+	{ "trainingInput.evaluatorType", REQUESTS("evaluators") },
+	{ "trainingInput.workerCount", "so many pods" },
+	{ "trainingInput.parameterServerCount", "so many pods" },
+	{ "trainingInput.evaluatorCount", "so many pods" },
+	{ "trainingInput.masterConfig", CONTAINER("master") },
+	{ "trainingInput.workerConfig", CONTAINER("workers") },
+	{ "trainingInput.parameterServerConfig",
+	  CONTAINER("parameter servers") },
+	{ "trainingInput.evaluatorConfig", CONTAINER("evaluators") },
+	{ "trainingInput.packageUris",
+	  "not possible: nothing installs packages there: build them into the "
+	  "image, or set jobrun.source" },
+	{ "trainingInput.pythonModule", "python3 -m, unless jobrun.command" },
+	{ "trainingInput.args", "the last arguments of the program" },
+	{ "trainingInput.hyperparameters",
+	  "trials, each a pod of an Indexed Job; jobrun.kubernetes.launcher is "
+	  "needed" },
+	{ "trainingInput.hyperparameters.resumePreviousJobId",
+	  "not possible: trials that go on from those of another job are only "
+	  "on AI Platform" },
+	{ "trainingInput.hyperparameters.enableTrialEarlyStopping",
+	  LEFT_OUT "in the cluster nobody compares trials: each runs to its "
+		   "end" },
+	{ "trainingInput.region", ELSEWHERE },
+	{ "trainingInput.jobDir", "--job-dir of the program" },
+	{ "trainingInput.runtimeVersion", IN_IMAGE },
+	{ "trainingInput.pythonVersion", IN_IMAGE },
+	{ "trainingInput.encryptionConfig",
+	  LEFT_OUT "the cluster's disks have keys of their own" },
+	{ "trainingInput.scheduling", NULL },
+	{ "trainingInput.scheduling.maxRunningTime", "activeDeadlineSeconds" },
+	{ "trainingInput.scheduling.maxWaitTime",
+	  LEFT_OUT "a job stays queued for as long as it takes: 'jobrun wait "
+		   "--timeout' gives up on it" },
+	{ "trainingInput.scheduling.priority",
+	  LEFT_OUT "priorities have names there: set "
+		   "jobrun.kubernetes.priorityClass" },
+	{ "trainingInput.network",
+	  LEFT_OUT "pods are in the cluster's network" },
+	{ "trainingInput.serviceAccount",
+	  LEFT_OUT "pods run as one of the cluster's: set "
+		   "jobrun.kubernetes.serviceAccount" },
+	{ "trainingInput.useChiefInTfConfig",
+	  "decides whether TF_CONFIG says master or chief" },
+	{ "trainingInput.enableWebAccess",
+	  LEFT_OUT "'kubectl exec' opens a shell in a pod" },
+	{ "jobrun", "as it says" },
+	{ "jobrun.zone", ELSEWHERE },
+	{ "jobrun.source", "a ConfigMap of its files, which the program starts "
+			   "in" },
+	{ "jobrun.setup", "not possible: nothing runs before the program "
+			  "there: build it into the image" },
+	{ "jobrun.secrets", "Secrets, made before the pods and deleted after" },
+	{ "jobrun.restart", "the failure policies of Job and JobSet" },
+	{ NULL, NULL },
+};
+
+const char *kube_why(const char *path)
+{
+	const struct field_use *use = kubernetes_uses;
+
+	while (use->path && strcmp(use->path, path) != 0)
+		use++;
+	assert(use->path && text_starts(use->doc, LEFT_OUT));
+	return use->doc + strlen(LEFT_OUT);
+}

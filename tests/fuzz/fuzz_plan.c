@@ -30,9 +30,10 @@ static void load(const char *text, size_t len, struct jobs *jobs,
 	const struct schema_options options = known_options();
 	struct error err;
 
-	/* Relative paths lead nowhere from this folder. */
-	if (schema_load_text("/nonexistent/a.yaml", text, len, &options, jobs,
-			     found, &err) < 0)
+	/* Relative paths lead nowhere from this folder, and nobody can create
+	 * it. */
+	if (schema_load_text("/proc/0/a.yaml", text, len, &options, jobs, found,
+			     &err) < 0)
 		abort();
 }
 
@@ -84,7 +85,8 @@ static void check_reason(const char *what, const struct job *job,
 	disagree(what, buf_text(&text), err->text);
 }
 
-static void plan(const struct provider *provider, struct job *job,
+/* Returns whether the job has all that a run needs. */
+static bool plan(const struct provider *provider, struct job *job,
 		 const struct provider_env *env)
 {
 	const struct plan_options options = { .catalogue = env->catalogue };
@@ -93,11 +95,13 @@ static void plan(const struct provider *provider, struct job *job,
 	struct resource *observed = NULL;
 	struct buf text = { 0 };
 	struct error err = { 0 };
+	bool whole = false;
 
 	if (provider->desire(job, env, desired, &err) < 0) {
 		check_reason("plan refuses what validate accepts", job, &err);
 		goto out;
 	}
+	whole = !desired->missing_count;
 	observed = calloc(desired->count + 1, sizeof(*observed));
 	assert(observed);
 	if (plan_add(made, provider, job, desired, observed, &options, &err) <
@@ -111,9 +115,11 @@ out:
 	free(observed);
 	resources_free(desired);
 	buf_done(&text);
+	return whole;
 }
 
-static void render_all(const struct job *job, const struct provider_env *env)
+static void render_all(const struct job *job, bool whole,
+		       const struct provider_env *env)
 {
 	const struct render_env how = { .catalogue = env->catalogue,
 					.write_yaml = yaml_write,
@@ -124,10 +130,11 @@ static void render_all(const struct job *job, const struct provider_env *env)
 		struct buf text = { 0 };
 		struct error err = { 0 };
 
-		/* A job for another provider may have no form in this one. */
+		/* A job for another provider may have no form in this one, nor
+		 * one that lacks something. */
 		if (providers[i]->render &&
 		    providers[i]->render->render(job, &how, &text, &err) < 0 &&
-		    !strcmp(providers[i]->name, job->jobrun.provider))
+		    whole && !strcmp(providers[i]->name, job->jobrun.provider))
 			check_reason(providers[i]->name, job, &err);
 		buf_done(&text);
 	}
@@ -173,7 +180,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct jobs jobs;
 	size_t i;
 
-	setenv("HOME", "/nonexistent", 1);
+	setenv("HOME", "/proc/0", 1);
 	unsetenv("KUBECONFIG");
 	env.catalogue = catalogue_get(&err);
 	load((const char *)data, size, &jobs, &found);
@@ -181,10 +188,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct job *job = jobs.items[i];
 
 		render_and_read(job);
-		if (reads_nothing(job) && job_digest(job, &err) == 0) {
-			plan(provider_find(job->jobrun.provider), job, &env);
-			render_all(job, &env);
-		}
+		if (reads_nothing(job) && job_digest(job, &err) == 0)
+			render_all(job,
+				   plan(provider_find(job->jobrun.provider),
+					job, &env),
+				   &env);
 	}
 	problems_done(&found);
 	jobs_done(&jobs);

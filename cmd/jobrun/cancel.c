@@ -6,6 +6,7 @@
 #include "cmd/jobrun/ui/choose.h"
 #include "cmd/jobrun/view/left.h"
 #include "cmd/jobrun/ui/session.h"
+#include "cmd/jobrun/ui/visit.h"
 #include "cmd/jobrun/ui/waiting.h"
 #include "core/base/clock.h"
 #include "core/base/units.h"
@@ -172,12 +173,13 @@ static int end_many(struct session *session, struct run_list *runs, bool now)
 }
 
 /* Drops ended runs, which a pattern also matches. */
-static void keep_going(struct run_list *runs)
+static void keep_going(struct session *session, struct run_list *runs)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < runs->count; i++)
-		if (!run_state_is_final(runs->items[i].state))
+		if (!run_state_is_final(runs->items[i].state) &&
+		    !visit_has_ended(session, &runs->items[i]))
 			runs->items[n++] = runs->items[i];
 	runs->count = n;
 }
@@ -185,7 +187,7 @@ static void keep_going(struct run_list *runs)
 static int run(struct app *app, int argc, char **argv)
 {
 	struct cancel_opts opts = { 0 };
-	struct choice choice = { .opts = &opts.choose };
+	struct choice choice = { .opts = &opts.choose, .visits = true };
 	struct session session = { 0 };
 	struct arena *mem = arena_new();
 	struct run_list runs;
@@ -208,7 +210,7 @@ static int run(struct app *app, int argc, char **argv)
 		goto out;
 	}
 	if (choice_is_open(&choice))
-		keep_going(&runs);
+		keep_going(&session, &runs);
 	if (!runs.count)
 		app_say(app, "nothing to cancel");
 	else if (!choose_confirm(app, &choice, &runs, "cancel", opts.yes))

@@ -350,7 +350,7 @@ static int check_many(const struct logs_opts *opts, struct error *err)
 static int run(struct app *app, int argc, char **argv)
 {
 	struct logs_opts opts = { .since = -1 };
-	struct choice choice = { .opts = &opts.choose };
+	struct choice choice = { .opts = &opts.choose, .visits = true };
 	struct follow_view view = { 0 };
 	struct session session = { 0 };
 	struct arena *mem = arena_new();

@@ -423,6 +423,7 @@ static int collect(struct view *view, struct arena *mem, struct run_list *out,
 				       .words = view->names,
 				       .count = view->name_count,
 				       .attempts = view->opts->all,
+				       .visits = true,
 				       .refreshed = true };
 	struct run_record **wanted;
 	size_t i;

@@ -67,7 +67,7 @@ out:
 static int run(struct app *app, int argc, char **argv)
 {
 	struct wait_opts opts = { .timeout = -1 };
-	struct choice choice = { .opts = &opts.choose };
+	struct choice choice = { .opts = &opts.choose, .visits = true };
 	struct session session = { 0 };
 	struct arena *mem = arena_new();
 	int64_t begun_ms = time_monotonic_ms();

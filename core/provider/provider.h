@@ -320,6 +320,10 @@ struct kind {
 	 */
 	void (*refresh)(void *ctx, struct run_record *const *runs, size_t count,
 			struct arena *mem, bool *fresh);
+	/* Records the run that another machine has started for this job, so
+	 * that the other calls know it; changes nothing where the run is.  1:
+	 * there is none.  NULL: only runs of this machine can be looked at. */
+	int (*adopt)(void *ctx, const struct job *job, struct error *err);
 	/* Returns a descriptor that becomes readable when `wait` should be
 	 * called before the next `poll_ms` are over; the caller reads and
 	 * closes it. */

@@ -228,18 +228,11 @@ out:
 	return ret;
 }
 
-struct store *store_open(struct error *err)
+/* Takes the folder. */
+static struct store *open_to_write(char *folder, struct error *err)
 {
-	char *folder = find_folder();
-	struct store *store;
+	struct store *store = store_new(folder);
 
-	if (!folder) {
-		error_set(err, ERROR_FAILED,
-			  "no state directory: HOME is not set; set "
-			  "JOBRUN_STATE_DIR to a directory for runs and logs");
-		return NULL;
-	}
-	store = store_new(folder);
 	if (make_folder(store, err) < 0 ||
 	    trust_check(store->folder, err) < 0 ||
 	    (access(store->path, F_OK) < 0 && make_database(store, err) < 0) ||
@@ -258,6 +251,23 @@ struct store *store_open(struct error *err)
 		return NULL;
 	}
 	return store;
+}
+
+struct store *store_open(struct error *err)
+{
+	char *folder = find_folder();
+
+	if (folder)
+		return open_to_write(folder, err);
+	error_set(err, ERROR_FAILED,
+		  "no state directory: HOME is not set; set "
+		  "JOBRUN_STATE_DIR to a directory for runs and logs");
+	return NULL;
+}
+
+struct store *store_open_at(const char *folder, struct error *err)
+{
+	return open_to_write(mem_strdup(folder), err);
 }
 
 /* Stands in for a missing store: every statement from store_query() finds

@@ -171,6 +171,8 @@ void store_init(void);
  * another process holds it for too long, and with an explanation if a newer
  * jobrun made it.  A child of fork() must open its own. */
 struct store *store_open(struct error *err);
+/* The same with a folder that the environment does not decide. */
+struct store *store_open_at(const char *folder, struct error *err);
 /*
  * Opens the store for commands that only read: makes nothing.  A missing store
  * reads as an empty one; a store on a read-only disk can be read, too.  Writing

@@ -308,6 +308,7 @@ const struct kind kind_kube_run = {
 	.wait = kube_wait,
 	.cancel = run_cancel,
 	.refresh = kube_refresh,
+	.adopt = run_adopt,
 	.watch = kube_watch,
 	.list = run_list,
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/json.h"
+#include "providers/kubernetes/kubernetes.h"
 #include "providers/kubernetes/manifest/kube_names.h"
 #include "providers/kubernetes/namespace.h"
 #include "providers/kubernetes/manifest/pod_security.h"
@@ -272,6 +273,32 @@ out:
 	json_decref(object);
 	arena_free(mem);
 	return ret < 0 ? -1 : 0;
+}
+
+int run_adopt(void *ctx, const struct job *job, struct error *err)
+{
+	struct kube *kube = ctx;
+	struct arena *mem = arena_new();
+	const char *place = provider_kubernetes.place(job, mem);
+	const struct kube_type *type;
+	json_t *object = NULL;
+	struct kube_at at;
+	int ret = kube_is_known(place) ? 0 : 1;
+
+	if (ret == 0)
+		ret = kube_find(kube, place, &at, err);
+	if (ret == 0)
+		ret = run_look_for(&at, kube_name(job->job_id, mem), &type,
+				   &object, err);
+	/* Jobs with similar names have the same one here. */
+	if (ret == 0 &&
+	    strcmp(object_note(object, KUBE_NOTE_JOB), job->job_id) != 0)
+		ret = 1;
+	if (ret == 0)
+		ret = record_put(kube, job, place, &at, type, object, err);
+	json_decref(object);
+	arena_free(mem);
+	return ret;
 }
 
 void run_adapt(struct resource *want, const struct resource *found)

@@ -82,3 +82,91 @@ expire() {
   [[ $output == *"note: the right to get, create, patch, delete configmaps in namespace 'team': without it other machines run it again when its ttl has passed"* ]]
   tell state '{"role": null}'
 }
+
+# What a colleague has: the job file, a way to the cluster, and no store.
+colleague() {
+  mkdir -p "$TMP/tmp"
+  JOBRUN_STATE_DIR=$TMP/colleague JOBRUN_OWNER=colleague TMPDIR=$TMP/tmp \
+    jobrun "$@"
+}
+
+# shows COMMAND FILE TEXT
+shows() {
+  # shellcheck disable=SC2086
+  [[ $(colleague $1 "$2") == *"$3"* ]]
+}
+
+# Nothing is left of a colleague's look, and nothing of it was stored.
+left_nothing() {
+  [ ! -e "$TMP/colleague" ]
+  [ -z "$(ls -A "$TMP/tmp")" ]
+}
+
+@test "a colleague sees a run that goes on by its job file, and adopts nothing" {
+  tell state '{"pods": [{"lines": ["step 1"], "hold": true}]}'
+  pods_of shared 0
+  jobrun apply --yes --detach shared.yaml
+  wait_until 60 state_is shared RUNNING
+  from=$(requests | python3 -c 'import json, sys; print(len(json.load(sys.stdin)))')
+  wait_until 60 shows status shared.yaml "RUNNING "
+  wait_until 60 shows "status --format json" shared.yaml '"state": "RUNNING"'
+  wait_until 60 shows logs shared.yaml "step 1"
+  left_nothing
+  # Only to look: nothing was written to the cluster either.
+  [ "$(asked "$from" '^(PUT|PATCH|DELETE|POST)')" -eq 0 ]
+  # By its name alone there is nowhere to look.
+  run colleague status shared
+  [ "$status" -eq 66 ]
+  run colleague cancel --yes shared.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"will cancel shared (kubernetes, attempt 1, "* ]]
+  [[ $output == *"shared: CANCELLED"* ]]
+  left_nothing
+  [ "$(made)" = "[]" ]
+  run colleague logs shared.yaml
+  echo "$output"
+  [ "$status" -eq 66 ]
+  [[ $output == *"no run of a job in 'shared.yaml' here"* ]]
+  left_nothing
+}
+
+@test "a colleague waits for the end of a run, and cancels none that has ended" {
+  tell state '{"pods": [{"lines": ["loss 0.5"], "exit": 3}]}'
+  pods_of ended 0
+  run jobrun apply --yes ended.yaml
+  [ "$status" -eq 1 ]
+  run colleague wait ended.yaml
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"master 0 exited with 3"* ]]
+  shows logs ended.yaml "loss 0.5"
+  wait_until 60 shows status ended.yaml "FAILED "
+  run colleague cancel --yes ended.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"nothing to cancel"* ]]
+  left_nothing
+  [[ $(made) == *'["JobSet", "ended"]'* ]]
+  # Another's job with the same file name, at another place.
+  sed -i 's/jobId: ended/jobId: other/' ended.yaml
+  run colleague status ended.yaml
+  echo "$output"
+  [ "$status" -eq 66 ]
+  left_nothing
+}
+
+@test "a colleague's look goes to no cluster that only the file names" {
+  tell state '{"pods": [{"hold": true}]}'
+  pods_of named 0
+  jobrun apply --yes --detach named.yaml
+  cp "$KUBECONFIG" mine
+  sed -i 's/provider: kubernetes/&, kubernetes: {kubeconfig: mine}/' named.yaml
+  from=$(requests | python3 -c 'import json, sys; print(len(json.load(sys.stdin)))')
+  run colleague status named.yaml
+  echo "$output"
+  [ "$status" -eq 66 ]
+  [ "$(asked "$from" .)" -eq 0 ]
+  left_nothing
+  jobrun cancel named
+}

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd/jobrun/ui/load.h"
+#include "cmd/jobrun/ui/visit.h"
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/base/nearest.h"
@@ -305,7 +306,7 @@ static void keep_newest(struct run_list *runs, size_t limit,
 
 /* ---- what words name ---- */
 
-static int mark_file(const struct session *session, char *word,
+static int mark_file(struct session *session, char *word, bool visits,
 		     const struct run_list *all, bool *meant, size_t *found,
 		     struct error *err)
 {
@@ -321,10 +322,13 @@ static int mark_file(const struct session *session, char *word,
 				meant[j] = true;
 				(*found)++;
 			}
+	if (visits && !status && !*found &&
+	    visit_jobs(session, &jobs, found, err) < 0)
+		status = -1;
 	jobs_done(&jobs);
-	return status ? error_set(err, (enum error_code)status,
-				  "'%s' cannot be read here", word)
-		      : 0;
+	return status > 0 ? error_set(err, (enum error_code)status,
+				      "'%s' cannot be read here", word)
+			  : status;
 }
 
 static int no_run(const struct run_list *all, const char *word,
@@ -356,7 +360,7 @@ static int no_run(const struct run_list *all, const char *word,
 	return -1;
 }
 
-static int mark(const struct session *session, char *word,
+static int mark(struct session *session, char *word, bool visits,
 		const struct run_list *all, bool *meant, struct error *err)
 {
 	size_t i, found = 0;
@@ -369,9 +373,37 @@ static int mark(const struct session *session, char *word,
 			found++;
 		}
 	if (!found && is_file(word) &&
-	    mark_file(session, word, all, meant, &found, err) < 0)
+	    mark_file(session, word, visits, all, meant, &found, err) < 0)
 		return -1;
 	return found ? 0 : no_run(all, word, err);
+}
+
+/* Lists the recorded runs, and marks those that the words mean: all if there
+ * are no words, and all of a store that was made for them. */
+static int find_meant(struct session *session, const struct choice *choice,
+		      struct arena *mem, struct run_list *all, bool **meant,
+		      struct error *err)
+{
+	bool visits = choice->visits && choice->count == 1;
+	size_t i;
+	int ret;
+
+	do {
+		bool every = !choice->count || session->visit;
+
+		ret = store_run_list(session->env.store, choice->attempts, mem,
+				     all, err);
+		if (ret < 0)
+			return -1;
+		*meant = arena_alloc(mem, all->count + 1);
+		memset(*meant, every, all->count + 1);
+		for (i = 0; i < choice->count && ret == 0 && !every; i++)
+			ret = mark(session, choice->words[i], visits, all,
+				   *meant, err);
+		if (every)
+			break;
+	} while (ret == 0 && session->visit);
+	return ret;
 }
 
 int choose_runs(struct session *session, const struct choice *choice,
@@ -381,18 +413,10 @@ int choose_runs(struct session *session, const struct choice *choice,
 	struct wanted wanted;
 	bool *meant;
 	size_t i;
-	int ret = 0;
 
 	wanted.refreshed = choice->refreshed;
 	if (check_options(choice->opts, &wanted, err) < 0 ||
-	    store_run_list(session->env.store, choice->attempts, mem, &all,
-			   err) < 0)
-		return -1;
-	meant = arena_alloc(mem, all.count + 1);
-	memset(meant, !choice->count, all.count + 1);
-	for (i = 0; i < choice->count && ret == 0; i++)
-		ret = mark(session, choice->words[i], &all, meant, err);
-	if (ret < 0)
+	    find_meant(session, choice, mem, &all, &meant, err) < 0)
 		return -1;
 	out->count = 0;
 	out->items = arena_alloc(mem, (all.count + 1) * sizeof(*out->items));

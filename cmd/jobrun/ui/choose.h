@@ -31,6 +31,9 @@ struct choice {
 	size_t count;
 	/* Also select earlier attempts. */
 	bool attempts;
+	/* Also look for the run of a job file where that job runs, if none is
+	 * recorded here. */
+	bool visits;
 	/* The runs are refreshed next, and then choose_again() is called, as
 	 * their states may change. */
 	bool refreshed;

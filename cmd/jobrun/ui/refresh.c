@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmd/jobrun/ui/visit.h"
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/remote/remote_run.h"
@@ -104,7 +105,8 @@ _Noreturn static void look_at(struct refreshing *survey, size_t place)
 	for (i = 0; i < survey->count; i++)
 		if (survey->place_of[i] == place)
 			some[n++] = i;
-	if (session_open(&session, survey->session->app, 0, &err) == 0)
+	if (session_open(&session, survey->session->app, 0, &err) == 0 &&
+	    visit_join(&session, survey->session, &err) == 0)
 		session_refresh_some(&session, survey->mem, survey->runs, some,
 				     n, send_report, survey);
 	else

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/jobrun/ui/visit.h"
 #include "core/apply/journal.h"
 #include "core/apply/resume.h"
 #include "core/base/file.h"
@@ -39,6 +40,17 @@ int session_open(struct session *session, struct app *app, unsigned flags,
 	return session->env.store ? 0 : -1;
 }
 
+void session_close_contexts(struct session *session)
+{
+	size_t i;
+
+	for (i = 0; i < SESSION_PROVIDERS && providers[i]; i++) {
+		if (session->contexts[i])
+			providers[i]->close(session->contexts[i]);
+		session->contexts[i] = NULL;
+	}
+}
+
 void session_close(struct session *session)
 {
 	size_t i;
@@ -58,11 +70,10 @@ void session_close(struct session *session)
 		free(session->never[i]);
 	for (i = 0; i < COUNT(session->repositories); i++)
 		git_status_free(session->repositories[i]);
-	for (i = 0; i < SESSION_PROVIDERS && providers[i]; i++)
-		if (session->contexts[i])
-			providers[i]->close(session->contexts[i]);
+	session_close_contexts(session);
 	lock_set_free(session->locks);
 	store_close(session->env.store);
+	visit_end(session);
 }
 
 void *session_context(struct session *session, const struct provider *provider,

@@ -33,6 +33,8 @@ struct session {
 	struct app *app;
 	struct provider_env env;
 	void *contexts[SESSION_PROVIDERS]; /* in the registry's order */
+	/* The folder of a store for this command alone (visit.h), or NULL. */
+	char *visit;
 	enum session_look look;
 	/* jobs planned without a look at existing resources */
 	size_t unknown_count;
@@ -65,6 +67,9 @@ enum session_flag {
 int session_open(struct session *session, struct app *app, unsigned flags,
 		 struct error *err);
 void session_close(struct session *session);
+
+/* Closes the contexts that are open, which borrow the store. */
+void session_close_contexts(struct session *session);
 
 /* The provider's open context; NULL with `err` set if it can't be opened. */
 void *session_context(struct session *session, const struct provider *provider,

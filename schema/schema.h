@@ -43,6 +43,7 @@ struct schema_options {
 	const struct boundary *boundary;
 	bool strict;       /* warnings are errors */
 	bool check_only;   /* jobs are counted, not kept */
+	bool each_note;    /* with check_only: nothing is summed up */
 	bool may_be_empty; /* a directory without job files is no problem */
 	size_t limit;      /* problems to keep of each severity; 0: all */
 };

@@ -13,6 +13,7 @@ struct validate_opts {
 	const char *format;
 	long max_problems;
 	bool strict;
+	bool verbose;
 	bool fix;
 	bool yes;
 };
@@ -25,6 +26,8 @@ static const struct opt options[] = {
 	  "how many of each kind to show (1000; 0: all)" },
 	{ 0, "strict", OPT_FLAG, offsetof(struct validate_opts, strict), NULL,
 	  "treat warnings, and files without a job, as errors" },
+	{ 'v', "verbose", OPT_FLAG, offsetof(struct validate_opts, verbose),
+	  NULL, "show every note on its own" },
 	{ 0, "fix", OPT_FLAG, offsetof(struct validate_opts, fix), NULL,
 	  "show fixes as a diff; ask before writing them" },
 	{ 0, "yes", OPT_FLAG, offsetof(struct validate_opts, yes), NULL,
@@ -102,6 +105,7 @@ static int run(struct app *app, int argc, char **argv)
 	}
 	schema.strict = opts.strict;
 	schema.check_only = true;
+	schema.each_note = opts.verbose || opts.strict;
 	schema.limit = (size_t)opts.max_problems;
 	if ((opts.fix || opts.yes) &&
 	    (strcmp(opts.format, "text") != 0 || !opts.fix)) {

@@ -75,7 +75,8 @@ void explain_rule_text(const struct outline *all, const struct rule *rule,
 	if (rule->check || rule->when)
 		put_names(places, &text);
 	if (rule->note)
-		buf_puts(&text, "; a note if a job names no provider");
+		buf_puts(&text, "; a note for jobs that name another "
+				"provider, or none");
 	put_part(style, "Applies to", buf_text(&text), out);
 	put_part(style, "Source", rule->source, out);
 	buf_done(&text);
@@ -96,6 +97,7 @@ json_t *explain_rule_json(const struct outline *all, const struct rule *rule)
 	json_put_text(out, "right", rule->right);
 	json_put(out, "fields", fields_of(rule));
 	json_put(out, "providers", rule_places(all, rule));
+	json_put(out, "noteElsewhere", json_boolean(rule->note || rule->dated));
 	json_put_text(out, "source", rule->source);
 	return out;
 }

@@ -198,6 +198,12 @@ static void put_fields(const json_t *rule)
 	json_decref(paths);
 }
 
+static void put_flag(const json_t *rule, const char *name)
+{
+	if (json_get_text(rule, name, NULL))
+		printf(" .%s = true,", name);
+}
+
 static void put_rule(const json_t *rule)
 {
 	const char *id = json_get_text(rule, "id", NULL);
@@ -215,8 +221,9 @@ static void put_rule(const json_t *rule)
 	put_constant(rule, "severity", "severity", "SEVERITY_");
 	put_constant(rule, "for", "traits", "TRAIT_");
 	put_constant(rule, "not-for", "unless", "TRAIT_");
-	if (json_get_text(rule, "note", NULL))
-		fputs(" .note = true,", stdout);
+	put_flag(rule, "note");
+	put_flag(rule, "dated");
+	put_flag(rule, "quiet");
 	put_fields(rule);
 	put_when(rule, id);
 	if (check)

@@ -264,6 +264,9 @@ static void check_rules(struct reading *reading, const struct job *job)
 		     message_has(&message_jobrun, &job->jobrun, "provider");
 
 	rules_check(job, asked ? &traits : NULL, &reading->found);
+	if (asked && provider && options->check_only &&
+	    !(traits & TRAIT_AI_PLATFORM_RULES))
+		rules_note_elsewhere(job, options->each_note, &reading->found);
 }
 
 static bool runs_here(const struct reading *reading, const struct job *job)

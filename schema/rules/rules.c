@@ -4,6 +4,9 @@
  * rules_THEME.c. */
 #include "schema/rules/rules.h"
 
+#include <string.h>
+
+#include "core/base/buf.h"
 #include "core/job/traits.h"
 #include "schema/catalogue/catalogue_get.h"
 #include "schema/rules/rules_check.h"
@@ -32,9 +35,19 @@ const struct rule *rule_find(const char *id)
 	return NULL;
 }
 
+static void check_one(struct check *check, const struct rule *rule)
+{
+	check->rule = rule;
+	if (rule->check)
+		rule->check(check);
+	else
+		check_when(check);
+}
+
 void rules_check(const struct job *job, const unsigned *traits,
 		 struct problems *found)
 {
+	const struct rule *rule;
 	struct others others = { 0 };
 	struct error err;
 	struct check check = {
@@ -52,12 +65,77 @@ void rules_check(const struct job *job, const unsigned *traits,
 			    "catalogue", "%s", err.text);
 		return;
 	}
-	for (check.rule = rules; check.rule->id; check.rule++) {
-		if (!rule_holds(check.rule, check.traits))
+	for (rule = rules; rule->id; rule++)
+		if (rule_holds(rule, check.traits))
+			check_one(&check, rule);
+}
+
+/* ---- jobs of other providers ------------------------------------------- */
+
+/* Whether an earlier problem is of the same rule. */
+static bool was_named(const struct problems *found, size_t i)
+{
+	size_t k;
+
+	for (k = 0; k < i; k++)
+		if (!strcmp(found->items[k].rule, found->items[i].rule))
+			return true;
+	return false;
+}
+
+/* Makes one note of all, at the place of the first. */
+static void sum_up(struct problems *found)
+{
+	struct problem *first = &found->items[0];
+	struct buf list = { 0 };
+	size_t i, rules_broken = 0;
+
+	problems_sort(found);
+	for (i = 0; i < found->count; i++) {
+		if (was_named(found, i))
 			continue;
-		if (check.rule->check)
-			check.rule->check(&check);
-		else
-			check_when(&check);
+		buf_printf(&list, "%s%s (line %u)", rules_broken++ ? ", " : "",
+			   found->items[i].rule, found->items[i].at.line);
 	}
+	if (rules_broken > 1) {
+		first->rule = "on-ai-platform";
+		first->path = "";
+		first->label_count = 0;
+		first->message = arena_printf(
+			found->mem,
+			"AI Platform would refuse or ignore a part of this "
+			"job: %s",
+			buf_text(&list));
+		first->hint = "'jobrun validate -v' shows each";
+	}
+	found->count = found->notes = 1;
+	buf_done(&list);
+}
+
+void rules_note_elsewhere(const struct job *job, bool each,
+			  struct problems *found)
+{
+	const struct rule *rule;
+	struct problems notes = { 0 };
+	struct others others = { 0 };
+	struct error ignored;
+	struct check check = {
+		.job = job,
+		.in = &job->training_input,
+		.traits = TRAITS_AI_PLATFORM,
+		.asked = true,
+		.elsewhere = true,
+		.catalogue = catalogue_get(&ignored),
+		.found = &notes,
+		.others = &others,
+	};
+
+	if (!check.catalogue)
+		return;
+	for (rule = rules; rule->id; rule++)
+		if ((rule->note || rule->dated) && (each || !rule->quiet))
+			check_one(&check, rule);
+	if (notes.count > 1 && !each)
+		sum_up(&notes);
+	problems_move(found, &notes, 0);
 }

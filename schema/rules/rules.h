@@ -57,6 +57,10 @@ struct rule {
 	 * (core/job/traits.h) and none of `unless`. */
 	unsigned traits, unless;
 	bool note; /* only a note if the job names no provider */
+	/* Rules of AI Platform are notes for a job of another provider: those
+	 * with `note`, and those that are in part about its past.  `quiet`: only
+	 * if every note was asked for. */
+	bool dated, quiet;
 
 	/* Either a function, or a sentence for each role for which all
 	 * conditions hold; {PATH} in it is replaced by a value. */
@@ -79,5 +83,10 @@ bool rule_is_everywhere(const struct rule *rule);
  * the rules of AI Platform apply. */
 void rules_check(const struct job *job, const unsigned *traits,
 		 struct problems *found);
+
+/* Adds what AI Platform would refuse or ignore of a job that was written for
+ * another provider: one note, or with `each` a note for each problem. */
+void rules_note_elsewhere(const struct job *job, bool each,
+			  struct problems *found);
 
 #endif

@@ -156,8 +156,10 @@ add(const struct check *check, enum severity severity, const struct node *at,
 	struct buf text = { 0 };
 	size_t i;
 
-	if (check->rule->note && !check->asked)
+	if (check->elsewhere || (check->rule->note && !check->asked))
 		severity = SEVERITY_NOTE;
+	if (check->elsewhere)
+		buf_puts(&text, "on AI Platform: ");
 	buf_vprintf(&text, format, args);
 	problem_add(check->found, severity, at, &path, check->rule->id, "%s",
 		    buf_text(&text));

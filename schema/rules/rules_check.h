@@ -26,6 +26,7 @@ struct check {
 	const struct training_input *in; /* of the job */
 	unsigned traits;                 /* AI Platform's if none was given */
 	bool asked;                      /* somebody did */
+	bool elsewhere; /* the job is of another provider: only notes */
 	const struct catalogue *catalogue;
 	struct problems *found;
 	struct others *others;
@@ -88,7 +89,7 @@ void unknown(const struct check *check, const struct node *at, const char *path,
 	     const char *value, const char *what);
 
 /* Reports what is doubtful for AI Platform's past: a note if no provider was
- * named. */
+ * named, or another one. */
 void dated(const struct check *check, const struct node *at, const char *path,
 	   const char *format, ...) __attribute__((format(printf, 4, 5)));
 

@@ -69,7 +69,7 @@ static int write_spec(const struct provider_env *env, const struct job *job,
 
 int remote_run_add(const struct provider_env *env, const char *provider,
 		   const struct job *job, const char *digest,
-		   const char *digest2, const char *origin,
+		   const char *digest2, const char *origin, int64_t began_ms,
 		   const json_t *properties, char **folder, struct error *err)
 {
 	char *text = json_canonical(properties);
@@ -84,6 +84,7 @@ int remote_run_add(const struct provider_env *env, const char *provider,
 		.revision = job_was_run(job, digest, digest2) ? job->revision
 							      : NULL,
 		.state = RUN_QUEUED,
+		.create_time_ms = began_ms,
 		.exit_code = -1,
 		.properties = text
 	};

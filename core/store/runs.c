@@ -179,6 +179,8 @@ int store_run_add_with(struct store *store, struct run_record *run,
 	if (check_id(run->job_id, err) < 0)
 		return -1;
 	reset(store, &new);
+	if (run->create_time_ms)
+		new.create_time_ms = run->create_time_ms;
 	new.restarts = new.preemptions = 0;
 	new.not_before_ms = 0;
 	if (store_begin(store, err) < 0)

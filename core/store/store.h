@@ -200,7 +200,7 @@ int run_refusal(const struct run_record *run);
 
 /*
  * Adds a new run in state QUEUED: chooses the attempt, makes the folder, and
- * fills in `attempt`, `create_time_ms` and `host` of `run`.
+ * fills in `attempt` and `host` of `run`, and `create_time_ms` if it is 0.
  */
 int store_run_add(struct store *store, struct run_record *run,
 		  struct error *err);

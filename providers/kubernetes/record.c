@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/remote/remote_run.h"
@@ -83,9 +84,9 @@ static int write_wanted(const char *folder, const json_t *object,
 	return ret;
 }
 
-int record_put(struct kube *kube, const struct job *job, const char *place,
+static int put(struct kube *kube, const struct job *job, const char *place,
 	       const struct kube_at *at, const struct kube_type *type,
-	       const json_t *object, struct error *err)
+	       const json_t *object, int64_t began_ms, struct error *err)
 {
 	struct arena *mem = arena_new();
 	struct kube_record known;
@@ -107,7 +108,7 @@ int record_put(struct kube *kube, const struct job *job, const char *place,
 				     object_note(object, KUBE_NOTE_DIGEST),
 				     object_note(object, KUBE_NOTE_DIGEST_2),
 				     object_note(object, KUBE_NOTE_ORIGIN),
-				     properties, &folder, err);
+				     began_ms, properties, &folder, err);
 		if (ret == 0)
 			ret = write_wanted(folder, object, err);
 		json_decref(properties);
@@ -115,6 +116,24 @@ int record_put(struct kube *kube, const struct job *job, const char *place,
 	free(folder);
 	arena_free(mem);
 	return ret;
+}
+
+int record_put(struct kube *kube, const struct job *job, const char *place,
+	       const struct kube_at *at, const struct kube_type *type,
+	       const json_t *object, struct error *err)
+{
+	return put(kube, job, place, at, type, object, 0, err);
+}
+
+int record_put_found(struct kube *kube, const struct job *job,
+		     const char *place, const struct kube_at *at,
+		     const struct kube_type *type, const json_t *object,
+		     struct error *err)
+{
+	int64_t began_ms = time_parse(object_meta(object, "creationTimestamp"));
+
+	return put(kube, job, place, at, type, object,
+		   began_ms > 0 ? began_ms : 0, err);
 }
 
 static const char *place_of(const json_t *properties, struct arena *mem)

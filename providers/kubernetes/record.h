@@ -28,6 +28,11 @@ int record_get(struct kube *kube, const char *job_id, struct arena *mem,
 int record_put(struct kube *kube, const struct job *job, const char *place,
 	       const struct kube_at *at, const struct kube_type *type,
 	       const json_t *object, struct error *err);
+/* The same for a run that another machine has started. */
+int record_put_found(struct kube *kube, const struct job *job,
+		     const char *place, const struct kube_at *at,
+		     const struct kube_type *type, const json_t *object,
+		     struct error *err);
 
 /* The desired properties stored in the object.  Returns new. */
 json_t *record_wanted(struct kube *kube, const struct kube_record *record);

@@ -264,8 +264,8 @@ int run_read(void *ctx, const struct resource *want, struct resource *found,
 		/* Another machine may have started the run.  If the store can't
 		 * be written, nothing is recorded. */
 		if (kube->env.store && want->job && want->job->file)
-			record_put(kube, want->job, place, &at, type, object,
-				   &ignored);
+			record_put_found(kube, want->job, place, &at, type,
+					 object, &ignored);
 	} else if (ret >= 0 && !object) {
 		show_left(kube, want, &at, name, mem, found);
 	}
@@ -295,7 +295,8 @@ int run_adopt(void *ctx, const struct job *job, struct error *err)
 	    strcmp(object_note(object, KUBE_NOTE_JOB), job->job_id) != 0)
 		ret = 1;
 	if (ret == 0)
-		ret = record_put(kube, job, place, &at, type, object, err);
+		ret = record_put_found(kube, job, place, &at, type, object,
+				       err);
 	json_decref(object);
 	arena_free(mem);
 	return ret;

@@ -111,6 +111,11 @@ left_nothing() {
   wait_until 60 shows status shared.yaml "RUNNING "
   wait_until 60 shows "status --format json" shared.yaml '"state": "RUNNING"'
   wait_until 60 shows logs shared.yaml "step 1"
+  # It was started when it was, not when it was found.
+  started=$(jobset shared | python3 -c '
+import json, sys
+print(json.load(sys.stdin)["metadata"]["creationTimestamp"].rstrip("Z"))')
+  shows "status --format json" shared.yaml "\"createTime\": \"$started"
   left_nothing
   # Only to look: nothing was written to the cluster either.
   [ "$(asked "$from" '^(PUT|PATCH|DELETE|POST)')" -eq 0 ]

@@ -49,8 +49,8 @@ int managed_record(struct managed *managed, const struct job *job,
 			&managed->env, managed->as->provider, job,
 			managed_digest(job, body),
 			managed_label_of(body, MANAGED_LABEL_DIGEST_2),
-			managed_label_of(body, GOOGLE_LABEL_ORIGIN), properties,
-			NULL, err);
+			managed_label_of(body, GOOGLE_LABEL_ORIGIN), 0,
+			properties, NULL, err);
 		json_decref(properties);
 	}
 	arena_free(mem);

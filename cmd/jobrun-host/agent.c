@@ -120,7 +120,9 @@ static void welcome(struct agent *agent)
 	wire_put_u64(&out, statvfs(".", &disk) == 0
 				   ? (uint64_t)disk.f_bavail * disk.f_frsize
 				   : UINT64_MAX);
-	wire_put_u32(&out, stages[agent->state]);
+	wire_put_u32(&out, agent->state == AGENT_ENDED && !agent->prepared
+				   ? STAGE_NEW
+				   : stages[agent->state]);
 	wire_put_u32(&out, agent->round);
 	wire_put_text(&out, address);
 	wire_put_text(&out, agent->folder);

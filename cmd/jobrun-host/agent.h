@@ -102,6 +102,7 @@ struct agent {
 	struct rlimit no_files; /* the limits for tasks; ours is raised */
 
 	struct prepare *prepare; /* NULL: no request yet */
+	bool prepared;           /* once for all rounds */
 	struct child setup;
 	struct child *tasks;
 	size_t task_count;

@@ -233,6 +233,7 @@ static void prepare_say_ready(struct agent *agent)
 static void be_ready(struct agent *agent)
 {
 	agent->state = AGENT_READY;
+	agent->prepared = true;
 	prepare_say_ready(agent);
 }
 
@@ -467,11 +468,15 @@ int prepare_begin(struct agent *agent, struct wire_in *in, struct error *err)
 
 	if (agent->state == AGENT_READY)
 		prepare_say_ready(agent);
+	/* It failed, or was ended in the midst: all of it again. */
+	if (agent->state == AGENT_ENDED && !agent->prepared)
+		agent->state = AGENT_NEW;
 	if (agent->state != AGENT_NEW)
 		return 0;
 	prepare = read_request(in, &setup_task);
 	if (!prepare)
 		return error_set(err, ERROR_FAILED, "it makes no sense");
+	prepare_free(agent->prepare);
 	agent->prepare = prepare;
 	agent->setup.ordinal = setup_task;
 	if (!*prepare->ship) {

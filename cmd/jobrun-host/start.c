@@ -94,7 +94,8 @@ int agent_start(struct agent *agent, struct wire_in in, struct error *err)
 	round = wire_get_u32(&in);
 	if (round <= agent->round)
 		return 0;
-	if (agent->state != AGENT_READY && agent->state != AGENT_ENDED)
+	if ((agent->state != AGENT_READY && agent->state != AGENT_ENDED) ||
+	    !agent->prepared)
 		return error_set(err, ERROR_FAILED, "the host is not ready");
 	prepare_close_ports(agent);
 	agent_forget_tasks(agent);

@@ -50,6 +50,8 @@ void agent_take_up(struct agent *agent)
 		agent_report(agent, FRAME_ALL_ENDED, 0, 0, why);
 	}
 	agent->state = AGENT_ENDED;
+	/* How far it got is not known: what killed it may do so again. */
+	agent->prepared = true;
 }
 
 /* Removes shipped files and agents that nobody has used for long; each use

@@ -250,6 +250,14 @@ struct container_block {
 	struct strings options; /* options of the runtime */
 };
 
+/* What each host is tested for before anything of the job runs there. */
+struct preflight {
+	struct message_head head;
+	bool devices;
+	const char *disk; /* as size_parse() reads it; NULL: any */
+	struct strings command;
+};
+
 /* Used only if `env` is set. */
 struct conda {
 	struct message_head head;
@@ -293,6 +301,7 @@ struct jobrun_block {
 	struct docker docker;
 	struct container_block container;
 	struct conda conda;
+	struct preflight preflight;
 	const char *source;     /* a directory, relative to the job's file */
 	struct strings command; /* instead of pythonModule */
 	struct strings setup;   /* a command, run once per host before it */

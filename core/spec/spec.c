@@ -13,6 +13,7 @@
 #include "core/data/package.h"
 #include "core/topology/contract.h"
 #include "core/process/process.h"
+#include "core/spec/preflight.h"
 #include "core/spec/spec_tables.h"
 
 #define SPEC_MAX (64 << 20)
@@ -225,6 +226,8 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 	out->tuning = job->training_input.hyperparameters;
 	out->max_running_time_s =
 		job->training_input.scheduling.max_running_time_s;
+	if (preflight_from_job(job, out, err) < 0)
+		return -1;
 	return spec_set_hosts(out, job, &block->hosts, mem, err);
 }
 

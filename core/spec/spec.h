@@ -29,6 +29,14 @@ struct run_before {
 	struct strings command;
 };
 
+/* What a host is tested for before `setup`. */
+struct run_preflight {
+	long disk_kib; /* 0: not for that */
+	bool devices;
+	long device_count; /* that must be there */
+	struct strings command;
+};
+
 /* The container of its tasks. */
 struct run_container {
 	const char *runtime; /* NULL: nothing */
@@ -95,8 +103,9 @@ struct run_spec {
 	const char *home;
 	const char *output; /* JOBRUN_RUN_DIR */
 	struct topology topology;
-	struct strings command;  /* the program and all its arguments */
-	struct strings setup;    /* empty: none */
+	struct strings command; /* the program and all its arguments */
+	struct strings setup;   /* empty: none */
+	struct run_preflight preflight;
 	const char *directory;   /* the working directory of both, absolute */
 	struct strings packages; /* archives to unpack, absolute */
 	struct pairs env;

@@ -283,6 +283,25 @@ bool connection_flush(struct connection *c, int limit_ms)
 	return !c->freed && c->in >= 0;
 }
 
+bool connection_await_end(struct connection *c, int limit_ms)
+{
+	int64_t until_ms = time_monotonic_ms() + limit_ms;
+	char nowhere[4096];
+
+	while (!c->freed && c->out >= 0) {
+		struct pollfd more = { .fd = c->out, .events = POLLIN };
+		int64_t left_ms = until_ms - time_monotonic_ms();
+		ssize_t n;
+
+		if (left_ms <= 0 || poll(&more, 1, (int)left_ms) <= 0)
+			return false;
+		n = read(c->out, nowhere, sizeof(nowhere));
+		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+			return true;
+	}
+	return true;
+}
+
 size_t connection_queued(const struct connection *c)
 {
 	return c->queue.len - c->sent;

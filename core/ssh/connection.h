@@ -58,6 +58,9 @@ void connection_send(struct connection *connection, const struct wire_out *out);
 /* Sends queued data outside the loop, for last messages: false if some could
  * not be sent. */
 bool connection_flush(struct connection *connection, int limit_ms);
+/* Waits, outside the loop, until the agent has closed its end; what it sends
+ * until then is dropped.  False if it has not. */
+bool connection_await_end(struct connection *connection, int limit_ms);
 size_t connection_queued(const struct connection *connection);
 
 #endif

@@ -15,6 +15,7 @@
 #include "core/process/process.h"
 #include "core/process/task.h"
 #include "core/checkpoint/run_saver.h"
+#include "core/spec/preflight.h"
 #include "core/spec/wrap.h"
 
 #define SWEEP_MS 1
@@ -72,7 +73,9 @@ static int start_child(struct local_child *child, const struct strings *plain,
 
 	if (spec_environment(spec, child->ordinal, true, &env, err) == 0) {
 		run_saver_environment(&all->saver, &env);
-		if (child != &all->setup)
+		if (child == &all->setup)
+			command = preflight_wrap(spec, &command, mem);
+		else
 			command = wrap_contain(spec, child->ordinal, &command,
 					       &env, &at, mem, NULL);
 		argv = arena_alloc(mem, (command.count + 1) * sizeof(*argv));
@@ -173,7 +176,8 @@ static void prepare_next(void *arg, uint32_t events)
 			loop_add_timer(all->deps.loop, 0, prepare_next, all);
 		return;
 	}
-	if (!spec->setup.count || all->was_set_up) {
+	if ((!spec->setup.count && !preflight_is_any(spec)) ||
+	    all->was_set_up) {
 		prepare_last(all);
 	} else if (start_child(&all->setup, &spec->setup, &err) < 0) {
 		error_prefix(&err, "setup did not start");

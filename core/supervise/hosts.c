@@ -210,8 +210,13 @@ static int hosts_prepare(struct backend *backend, struct error *err)
 		struct host *host = &all->hosts[i];
 
 		host->lost = host->fetched = host->checked = host->held = false;
+		host->failed = false;
 		host->begun_ms = 0;
 		host->heard_ms = time_monotonic_ms();
+		/* A host that was not prepared to the end says so when it is
+		 * met again. */
+		if (host_is_there(host) && !host->prepared)
+			host_drop(host);
 		/* A host with an agent from an earlier round is settled once
 		 * that round has ended. */
 		host->settled =
@@ -258,6 +263,7 @@ void hosts_checked(struct hosts *all)
 
 static void check(struct hosts *all)
 {
+	bool open = all->count > 1;
 	struct error err;
 	size_t i;
 
@@ -270,13 +276,15 @@ static void check(struct hosts *all)
 		return;
 	}
 	all->stage = HOSTS_CHECKING;
+	/* Ports are held open until the first start, or the end of an attempt
+	 * that did not get so far. */
+	for (i = 0; i < all->count; i++)
+		open = open && all->hosts[i].stage == HOST_READY &&
+		       !all->hosts[i].agent_round;
 	for (i = 0; i < all->count; i++) {
 		struct host *host = &all->hosts[i];
 
-		/* Ports are held open, and can be checked, only until the first
-		 * start. */
-		host->checked = all->count == 1 || host->agent_round ||
-				host->stage != HOST_READY;
+		host->checked = !open;
 		if (!host->checked)
 			host_send_check(host);
 	}
@@ -346,6 +354,8 @@ void hosts_finished(struct hosts *all)
 	all->stage = HOSTS_IDLE;
 	all->deps.spec->hosts.rounds = (long)all->round;
 	hosts_note_left(all);
+	/* Before the next attempt is written down. */
+	hosts_replace_failed(all);
 	all->base.owner->finished(all->base.owner_arg);
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/base/alloc.h"
 #include "core/spec/hosts_program.h"
+#include "core/spec/preflight.h"
 #include "core/spec/wrap.h"
 
 void host_send(struct host *host, struct wire_out *out, bool whole)
@@ -136,6 +137,7 @@ int host_send_prepare(struct host *host, struct error *err)
 	struct strings conda = wrap_conda(spec, &spec->setup, mem);
 	struct strings setup =
 		hosts_wrap_setup(spec, &conda, host->folder, mem);
+	struct strings tested = preflight_wrap(spec, &setup, mem);
 	int ret = -1;
 
 	if (make_environment(host, SPEC_NO_TASK, mem, &env, err) < 0)
@@ -148,7 +150,7 @@ int host_send_prepare(struct host *host, struct error *err)
 	wire_put_u32(&out, SPEC_FIRST_PORT);
 	host_put_fixed_ports(host, &out);
 	wire_put_text(&out, directory_on(host, mem));
-	wire_put_list(&out, setup.items, setup.count);
+	wire_put_list(&out, tested.items, tested.count);
 	wire_put_list(&out, (const char *const *)env.items, env.count);
 	wire_put_u32(&out, (uint32_t)host->index);
 	host_send(host, &out, wire_end(&out));

@@ -234,8 +234,10 @@ static int take_welcome(struct host *host, const struct frame *frame,
 	host->address = welcome.address.len ? copy(welcome.address)
 					    : mem_strdup(host->target.host);
 	host->clock_ms = time_now_ms() - (int64_t)welcome.time_ms;
+	host->greeted_ms = welcome.time_ms;
 	host->agent_stage = welcome.stage;
 	host->agent_round = welcome.round;
+	host->prepared = welcome.stage >= STAGE_READY;
 	host->may_run = welcome.stage == STAGE_STARTED ||
 			welcome.stage == STAGE_PREPARING;
 	host->tries = 0;
@@ -349,6 +351,7 @@ static void on_ready_for_start(struct host *host, const struct frame *frame)
 	if (host->stage != HOST_PREPARING)
 		return;
 	host->may_run = false;
+	host->prepared = true;
 	take_ports(host, frame);
 	host_settle(host, HOST_READY);
 }

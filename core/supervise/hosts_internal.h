@@ -44,6 +44,8 @@ struct host {
 	bool connecting; /* counts in `connecting` of all */
 	bool lost;       /* for good */
 	bool had;        /* an attempt has begun there */
+	bool prepared;   /* files are there and `setup` has run */
+	bool failed;     /* they could not be, or it failed */
 	bool met;        /* its agent has spoken to this process */
 	bool held;       /* by another owner's run */
 	/* Why it can't be reached at present; 0: it was reached. */
@@ -60,8 +62,9 @@ struct host {
 	/* of anything at the other end of the connection, monotonic */
 	int64_t spoke_ms;
 	int64_t left_heard_ms, left_until_ms; /* of a left host, by the clock */
-	int64_t begun_ms; /* when reaching it began; 0: it had no turn yet */
-	int64_t clock_ms; /* our clock minus its own */
+	int64_t begun_ms;    /* when reaching it began; 0: it had no turn yet */
+	int64_t clock_ms;    /* our clock minus its own */
+	uint64_t greeted_ms; /* by its own clock: when it was last met */
 	uint32_t agent_stage;
 	/* the round that it reported, or was told to begin */
 	uint32_t agent_round;
@@ -126,6 +129,11 @@ void hosts_note_left(struct hosts *all);
 /* Records that nothing of the run is left there, and no output is missing. */
 void host_reconciled(struct host *host);
 void hosts_reconciled(struct hosts *all);
+
+/* ---- hosts without a task: hosts_spare.c ---- */
+
+/* They take the places of those that could not be prepared. */
+void hosts_replace_failed(struct hosts *all);
 
 /* ---- one host: hosts_host.c ---- */
 

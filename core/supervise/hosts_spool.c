@@ -99,6 +99,17 @@ static void take_freed(struct host *host, const struct frame_event *event)
 				(int64_t)event->time_ms + host->clock_ms);
 }
 
+/* Whether the frame tells how an earlier attempt to prepare the host has ended,
+ * which is being prepared again. */
+static bool is_told_again(const struct host *host, const struct frame *frame,
+			  const struct frame_event *event)
+{
+	return (frame->type == FRAME_PREPARE_FAILED ||
+		frame->type == FRAME_ALL_ENDED) &&
+	       host->stage == HOST_PREPARING &&
+	       event->time_ms < host->greeted_ms;
+}
+
 void host_take_event(struct host *host, const struct frame *frame)
 {
 	struct hosts *all = host->all;
@@ -107,7 +118,7 @@ void host_take_event(struct host *host, const struct frame *frame)
 
 	if (!frame_get_event(frame, &event) || event.task >= all->task_count)
 		return;
-	if (frame->type == FRAME_ROUND) {
+	if (frame->type == FRAME_ROUND || is_told_again(host, frame, &event)) {
 		return;
 	} else if (frame->type == FRAME_LOST) {
 		if (is_of_logs(all, event.round))
@@ -121,6 +132,7 @@ void host_take_event(struct host *host, const struct frame *frame)
 	} else if (frame->type == FRAME_PREPARE_FAILED) {
 		why = mem_printf("%.*s", (int)event.text.len, event.text.data);
 		host->stage = HOST_READY;
+		host->failed = true;
 		hosts_failed(all, host, why);
 		free(why);
 	} else if (frame->type == FRAME_ALL_ENDED) {

@@ -16,6 +16,7 @@
 #include "core/process/ports.h"
 #include "core/process/process.h"
 #include "core/supervise/supervisor.h"
+#include "core/spec/preflight.h"
 #include "core/spec/trial_space.h"
 #include "core/job/source.h"
 #include "core/store/store.h"
@@ -203,6 +204,21 @@ void supervised_describe_container(const struct run_spec *spec, json_t *out)
 	json_put(out, "container", value);
 }
 
+static json_t *preflight_json(const struct job *job)
+{
+	const struct preflight *from = &job->jobrun.preflight;
+	json_t *out = json_object();
+
+	if (from->devices)
+		json_put(out, "devices", json_true());
+	if (from->disk)
+		json_put_text(out, "disk", from->disk);
+	if (from->command.count)
+		json_put(out, "command",
+			 json_texts(from->command.items, from->command.count));
+	return out;
+}
+
 json_t *supervised_describe(const struct job *job, const struct run_spec *spec)
 {
 	const struct strings *packages = &job->training_input.package_uris;
@@ -212,6 +228,8 @@ json_t *supervised_describe(const struct job *job, const struct run_spec *spec)
 	if (spec->command.count)
 		json_put(out, "command",
 			 json_texts(spec->command.items, spec->command.count));
+	if (preflight_is_any(spec))
+		json_put(out, "preflight", preflight_json(job));
 	if (spec->setup.count)
 		json_put(out, "setup",
 			 json_texts(spec->setup.items, spec->setup.count));

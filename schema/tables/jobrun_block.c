@@ -140,6 +140,16 @@ static const struct field jobrun_fields[] = {
 	  .offset = offsetof(struct jobrun_block, conda),
 	  .traits = TRAIT_STARTS_PROGRAM,
 	  .doc = "A conda environment to run setup and the program in." },
+	{ .name = "preflight",
+	  .type = FIELD_MESSAGE,
+	  .message = &message_preflight,
+	  .offset = offsetof(struct jobrun_block, preflight),
+	  .traits = TRAIT_SUPERVISED,
+	  .doc = "What this machine, or each host, is tested for before setup "
+		 "runs there.  One that fails is named, and the attempt has "
+		 "failed; with jobrun.restart another one that jobrun.hosts "
+		 "names and that has no task takes its place, or it is tested "
+		 "again." },
 	{ .name = "source",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_PATH,

@@ -25,6 +25,7 @@ extern const struct message message_metrics;
 extern const struct message message_restart;
 extern const struct message message_docker;
 extern const struct message message_container;
+extern const struct message message_preflight;
 extern const struct message message_conda;
 
 #endif

@@ -288,6 +288,18 @@ agents_on() {
   [[ $output == *"host 'h1': ssh is not let in"*"by a key or an agent"* ]]
 }
 
+@test "preflight: a host that fails it is named, and runs neither setup nor the program" {
+  sshd_up 2
+  host_job a.yaml a h1,h2 'echo began' \
+    "  preflight: {disk: 1MB, command: [sh, -c, 'case \$XDG_STATE_HOME in */h2/*) echo no licence >&2; exit 4;; esac']}
+  setup: [sh, -c, 'case \$XDG_STATE_HOME in */h2/*) touch $TMP/ran;; esac']"
+  run timeout 60 "$JOBRUN" apply a.yaml
+  [ "$status" -eq 1 ]
+  [[ $output == *"host 'h2': setup exited with 69: preflight: sh exited with 4"* ]]
+  [[ $output != *"] began"* ]]
+  [ ! -e ran ]
+}
+
 @test "setup runs once on each host, and its failure names the host" {
   sshd_up 2
   host_job a.yaml a h1,h2 'echo never' \

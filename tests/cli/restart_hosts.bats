@@ -23,6 +23,34 @@ teardown() {
   wait_until 15 nothing_runs
 }
 
+@test "a setup that failed, or was ended in the midst of it, is run in the next attempt" {
+  sshd_up 2
+  host_job a.yaml a h1,h2 'case $XDG_STATE_HOME in */h2/*) me=h2;; *) me=h1;; esac; ls '"$TMP"'/setup.$me' \
+    "  restart: {maxRestarts: 2, backoff: 0s}
+  setup: [sh, -c, 'case \$XDG_STATE_HOME in */h2/*) me=h2;; *) me=h1;; esac; echo x >>$TMP/tries.\$me; until [ -e $TMP/tries.h1 ] && [ -e $TMP/tries.h2 ]; do sleep 0.05; done; [ \$(wc -l <$TMP/tries.\$me) -ge 2 ] || { [ \$me = h2 ] || exec sleep 1000; exit 4; }; touch $TMP/setup.\$me']"
+  run timeout 60 "$JOBRUN" apply a.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"setup exited with 4"* ]]
+  [ "$(cat tries.h1 | wc -l) $(cat tries.h2 | wc -l)" = "2 2" ]
+}
+
+@test "a host that fails its preflight is left out where there is another" {
+  sshd_up 3
+  host_job a.yaml a h1,h2,h3 'echo on; '"$(all_of 2 RANK)" \
+    "  restart: {maxRestarts: 1, backoff: 0s}
+  preflight: {command: [sh, -c, 'case \$XDG_STATE_HOME in */h1/*) echo sick >&2; exit 4;; esac']}"
+  sed -i 's/workerCount: 2/workerCount: 1/' a.yaml
+  run timeout 60 "$JOBRUN" apply a.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"attempt 1 FAILED: host 'h1': setup exited with 69: preflight: sh exited with 4"* ]]
+  [ "$(jobrun logs a --attempt 2 | grep -c '] on')" = 2 ]
+  [ "$(field a '[t["host"] for t in j["tasks"]]')" = "['h3', 'h2']" ]
+  wait_until 60 nothing_runs
+  host_is_clean h1
+}
+
 cut_connections() {
   pkill -9 -P "$(tr -d ' \n' <state/runs/a.1/lock)" ssh
 }

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* jobrun.preflight: what hosts are tested for. */
+#include "schema/tables/tables.h"
+
+#include "core/job/check.h"
+#include "core/job/job.h"
+
+static const struct field preflight_fields[] = {
+	{ .name = "devices",
+	  .type = FIELD_BOOL,
+	  .offset = offsetof(struct preflight, devices),
+	  .doc = "Whether the GPUs that the job asks for are there and well: "
+		 "nvidia-smi answers, counts no uncorrected memory errors, and "
+		 "the kernel has told of no fault of one (XID) since it was "
+		 "started.  AMD's are counted." },
+	{ .name = "disk",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_POSITION,
+	  .check = check_size,
+	  .offset = offsetof(struct preflight, disk),
+	  .doc = "How much must be free where the program starts, for instance "
+		 "20GiB." },
+	{ .name = "command",
+	  .type = FIELD_STRINGS,
+	  .offset = offsetof(struct preflight, command),
+	  .doc = "A command that must succeed, with the variables and in the "
+		 "directory that setup has." },
+	{ .name = NULL },
+};
+
+const struct message message_preflight = {
+	.name = "Preflight",
+	.doc = "What each host is tested for before setup and the program.",
+	.size = sizeof(struct preflight),
+	.fields = preflight_fields,
+};

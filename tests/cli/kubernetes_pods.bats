@@ -136,6 +136,7 @@ whole() {
   [ "$status" -eq 0 ]
   [[ $output == *"tried beside the run that it replaces, which goes first: "*"exceeded quota"* ]]
   run jobrun apply --yes counted.yaml
+  echo "$output"
   [ "$status" -eq 0 ]
   tell state '{"quota": null}'
   jobrun delete counted

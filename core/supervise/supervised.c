@@ -101,10 +101,11 @@ void supervised_check_trials(const struct job *job, const struct run_spec *spec,
 		&job->training_input.hyperparameters;
 
 	if (tuning->resume_previous_job_id)
-		resources_miss(out, "trials that go on from those of another "
-				    "job are only on AI Platform: remove "
-				    "trainingInput.hyperparameters."
-				    "resumePreviousJobId");
+		resources_miss(
+			out,
+			"only AI Platform resumes trials of "
+			"another job: remove "
+			"trainingInput.hyperparameters.resumePreviousJobId");
 	if (!tuning->params.count)
 		return;
 	if (spec->checkpoints.is_used)
@@ -112,10 +113,9 @@ void supervised_check_trials(const struct job *job, const struct run_spec *spec,
 				    "remove jobrun.checkpoints, or "
 				    "trainingInput.hyperparameters");
 	if (tuning->algorithm == ALGORITHM_UNSPECIFIED)
-		resources_note(out, "the search that AI Platform chose if "
-				    "algorithm was not set is not here: it is "
-				    "a grid if maxTrials has room for all of "
-				    "it, else random");
+		resources_note(out, "AI Platform's default search is not "
+				    "available here: it is a grid if maxTrials "
+				    "covers all of it, else random");
 }
 
 static json_t *data_json(const struct run_spec *spec)

@@ -181,11 +181,10 @@ static void look_for_missing(const struct job *job,
 	const struct jobrun_block *jobrun = &job->jobrun;
 
 	if (!input->region)
-		resources_miss(out, "where it is to run: set "
-				    "trainingInput.region");
+		resources_miss(out, "where to run: set trainingInput.region");
 	if (!input->master_config.image_uri) {
 		if (!input->python_module)
-			resources_miss(out, "what is to run: set "
+			resources_miss(out, "what to run: set "
 					    "trainingInput.pythonModule or "
 					    "masterConfig.imageUri");
 		if (!packages->count && !out->missing_count)

@@ -22,13 +22,13 @@ const struct field_use ai_platform_uses[] = {
 	  USE_IMPOSSIBLE "AI Platform runs pythonModule or a container's "
 			 "command: use masterConfig.containerCommand" },
 	{ "jobrun.setup",
-	  USE_IMPOSSIBLE "nothing runs before the program there: build it "
-			 "into the image, or name it in setup.py" },
+	  USE_IMPOSSIBLE "no setup step runs there: build it into the image, "
+			 "or name it in setup.py" },
 	{ "jobrun.env",
 	  USE_IMPOSSIBLE "AI Platform sets no variables for the program: use "
 			 "args, or the image" },
 	{ "jobrun.secrets",
-	  USE_IMPOSSIBLE "AI Platform has no place for them: let the program "
+	  USE_IMPOSSIBLE "AI Platform has no field for them: let the program "
 			 "ask Secret Manager as its serviceAccount" },
 	{ "jobrun.metrics", "read from the log as it arrives" },
 	{ "jobrun.onChange", "as it says" },

@@ -53,7 +53,7 @@ static int read_body(const struct http_response *response, const char *url,
 		json_decref(answer->body);
 		answer->body = NULL;
 		error_set(err, ERROR_FAILED,
-			  "the answer of '%s' is no JSON object", shown);
+			  "the response of '%s' is not a JSON object", shown);
 	}
 	free(shown);
 	return answer->body ? 0 : -1;
@@ -182,7 +182,7 @@ int api_list(struct google *google, const struct api_request *request,
 	} while (page && ++pages < PAGES_MAX);
 	if (ret == 0 && page)
 		ret = error_set(err, ERROR_FAILED,
-				"the list of '%s' has no end", request->path);
+				"the list of '%s' never ends", request->path);
 	api_answer_done(&answer);
 	free(page);
 	return ret;

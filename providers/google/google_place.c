@@ -149,10 +149,9 @@ int place_need_project(const struct google_place *place, struct error *err)
 		return 0;
 	return error_set(
 		err, code_of_missing(place),
-		"no project of Google Cloud is named%s: set "
-		"jobrun.project or GOOGLE_CLOUD_PROJECT, or run "
-		"'gcloud config set project NAME'",
-		place->no_credentials ? ", and no credentials were found" : "");
+		"no Google Cloud project is set%s: set jobrun.project or "
+		"GOOGLE_CLOUD_PROJECT, or run 'gcloud config set project NAME'",
+		place->no_credentials ? ", and there are no credentials" : "");
 }
 
 int place_need_zone(const struct google_place *place, struct error *err)
@@ -161,7 +160,7 @@ int place_need_zone(const struct google_place *place, struct error *err)
 		return 0;
 	return error_set(
 		err, code_of_missing(place),
-		"no zone is named%s: set jobrun.zone, or run 'gcloud "
-		"config set compute/zone NAME'",
-		place->no_credentials ? ", and no credentials were found" : "");
+		"no zone is set%s: set jobrun.zone, or run 'gcloud config set "
+		"compute/zone NAME'",
+		place->no_credentials ? ", and there are no credentials" : "");
 }

@@ -125,8 +125,8 @@ static int set(struct google *google, const struct iam_grant *grant,
 
 	if (!json_get_text(policy, "etag", NULL))
 		return error_set(err, ERROR_FAILED,
-				 "the policy of project '%s' has no etag: a "
-				 "change of somebody else's could be lost",
+				 "the policy of project '%s' has no etag: "
+				 "somebody else's change could be lost",
 				 grant->project);
 	add(policy, grant);
 	ret = call(google, grant, ":setIamPolicy",

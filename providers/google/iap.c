@@ -211,7 +211,9 @@ static void put_number(unsigned char *to, uint64_t value, int bytes)
 static int nonsense(struct error *err, const char *what)
 {
 	return error_set_final(err, ERROR_FAILED,
-			       "Identity-Aware Proxy makes no sense: %s", what);
+			       "Identity-Aware Proxy sends an invalid "
+			       "response: %s",
+			       what);
 }
 
 static int send_ack(struct tunnel *t, struct error *err)

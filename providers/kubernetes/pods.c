@@ -80,8 +80,9 @@ static const char *why_pending(const json_t *pod, struct arena *mem)
 		{ "ErrImagePull", "its image can't be pulled" },
 		{ "ImagePullBackOff", "its image can't be pulled" },
 		{ "InvalidImageName", "its image has no valid name" },
-		{ "CreateContainerConfigError", "its container can't be made" },
-		{ "CreateContainerError", "its container can't be made" },
+		{ "CreateContainerConfigError",
+		  "its container can't be created" },
+		{ "CreateContainerError", "its container can't be created" },
 	};
 	const json_t *first = launcher(pod);
 	const json_t *wait =

@@ -248,8 +248,8 @@ static int refuse_second(struct kube *kube, const struct resource *want,
 	    !whereabouts_differ(&record, at))
 		return ret < 0 ? -1 : 0;
 	return error_set_final(err, ERROR_TRY_AGAIN,
-			       "its run goes on in %s: 'jobrun cancel %s' ends "
-			       "it",
+			       "its run is still going in %s; 'jobrun cancel "
+			       "%s' stops it",
 			       record.where, want->job->job_id);
 }
 

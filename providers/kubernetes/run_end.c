@@ -201,8 +201,7 @@ static int forget(struct kube *kube, const struct kube_record *record,
 	if (ret == 0 && !run_state_is_final(state_of(object)) &&
 	    !*object_meta(object, "deletionTimestamp"))
 		ret = error_set(err, ERROR_TRY_AGAIN,
-				"it is still running: 'jobrun cancel %s' ends "
-				"it",
+				"still running; 'jobrun cancel %s' stops it",
 				record->run.job_id);
 	if (ret == 0)
 		ret = object_delete(at, record->type, record->name,

@@ -256,7 +256,7 @@ static void look_at_process(void *arg, pid_t pid, const char *item)
 						     (long)pid),
 				.why = arena_printf(
 					search->mem,
-					"nobody supervises its run '%s' any "
+					"its run '%s' has no supervisor any "
 					"more",
 					path_base(folder)),
 				.key = item });
@@ -324,12 +324,12 @@ static void look_at_file(struct leftover_search *search, const char *folder,
 	char *path = path_join(folder, name);
 
 	if (is_unfinished(name) && is_old(path))
-		leftovers_add(search->out,
-			      &(struct leftover){
-				      .what = UNFINISHED,
-				      .name = path,
-				      .why = "whoever wrote it was killed",
-				      .key = path });
+		leftovers_add(
+			search->out,
+			&(struct leftover){ .what = UNFINISHED,
+					    .name = path,
+					    .why = "its writer was killed",
+					    .key = path });
 	free(path);
 }
 
@@ -341,7 +341,7 @@ static void look_at_lock(struct leftover_search *search, const char *folder,
 			search->out,
 			&(struct leftover){ .what = LOCK,
 					    .name = name,
-					    .why = "whoever held it was killed",
+					    .why = "its holder was killed",
 					    .key = folder });
 }
 
@@ -389,7 +389,7 @@ static int sweep_run(struct store *store, const struct leftover *one,
 	/* If both exist now, neither is left over any more. */
 	if (is_alive(folder) || (found == 0 && access(folder, F_OK) == 0)) {
 		ret = error_set(err, ERROR_TRY_AGAIN,
-				"somebody has taken it up again");
+				"another process holds it again");
 		goto out;
 	}
 	mark = mem_printf("JOBRUN_RUN_DIR=%s/output", folder);
@@ -410,7 +410,7 @@ static int sweep_process(const struct leftover *one, struct error *err)
 	free(folder);
 	if (alive)
 		return error_set(err, ERROR_TRY_AGAIN,
-				 "somebody supervises its run now");
+				 "its run has a supervisor again");
 	process_end_marked(one->key);
 	return 0;
 }

@@ -18,8 +18,8 @@ static void note_hosts(const struct job *job, const struct run_spec *spec,
 	if (!spec->hosts.names.count)
 		return;
 	if (!job->jobrun.source)
-		resources_note(out, "jobrun.source is not set: nothing is "
-				    "copied to the hosts, and the program "
+		resources_note(out, "jobrun.source is not set: jobrun copies "
+				    "nothing to the hosts, and the program "
 				    "starts in the home directory there");
 	if (spec->tuning.params.count)
 		at_a_time = (size_t)spec->tuning.max_parallel_trials;
@@ -46,7 +46,7 @@ static void check_checkpoints(const struct run_spec *spec,
 	if (!how->to)
 		resources_note(out, "jobrun.checkpoints.to is not set: "
 				    "checkpoints come back at the end of the "
-				    "run, and another run begins anew");
+				    "run, and another run starts from scratch");
 }
 
 static void check_trials(const struct job *job, const struct run_spec *spec,
@@ -88,9 +88,9 @@ static int desire(const struct job *job, const struct provider_env *env,
 		return -1;
 	if (!missing && !job->jobrun.source && !spec.packages.count &&
 	    !spec.hosts.names.count)
-		resources_note(out, "changes to the program's files are not "
-				    "noticed: name their directory in "
-				    "jobrun.source");
+		resources_note(out, "jobrun cannot notice changes to the "
+				    "program's files: set jobrun.source to "
+				    "their directory");
 	check_checkpoints(&spec, out);
 	check_trials(job, &spec, out);
 	resources_note_unused(out, job, &provider_local);

@@ -166,7 +166,7 @@ static const char *find_fault(const struct job *job, const struct devices *all,
 
 	if (!all->count)
 		return strict ? arena_printf(mem,
-					     "it asks for %zu GPUs, and this "
+					     "it asks for %zu GPUs, but this "
 					     "machine has none: " IGNORE,
 					     choice->need)
 			      : NULL;
@@ -179,7 +179,7 @@ static const char *find_fault(const struct job *job, const struct devices *all,
 			choice->need, choice->count);
 	if (strict && !choice->fits)
 		return arena_printf(mem,
-				    "it asks for %s, and this machine has %s "
+				    "it asks for %s, but this machine has %s "
 				    "(jobrun.local.devices is strict)",
 				    choice->type, choice->items[0]->model);
 	return NULL;

@@ -349,12 +349,11 @@ int cluster_slurm_failed(const char *command,
 	if (command_status(answer) == NOT_FOUND)
 		return error_set_final(
 			err, ERROR_UNREACHABLE,
-			"there is no %s: call jobrun where Slurm's "
-			"commands are, or name such a host in "
-			"jobrun.slurm.loginHost",
+			"no %s here: run jobrun where Slurm's commands are, or "
+			"set jobrun.slurm.loginHost to such a host",
 			command);
 	return error_set(err, ERROR_FAILED, "%s: %s", command,
-			 *line ? line : "it failed without a word");
+			 *line ? line : "it failed without a message");
 }
 
 int cluster_slurm(struct cluster *cluster, const char *const *argv,

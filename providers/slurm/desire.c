@@ -126,7 +126,7 @@ static json_t *call_json(const struct job *job, const struct slurm_job *what)
 
 static void note_unused(void *ctx, const char *path)
 {
-	resources_note(ctx, "%s is not used by provider slurm", path);
+	resources_note(ctx, "provider slurm does not use %s", path);
 }
 
 /* Notes where restarts differ from those of tasks that jobrun starts itself. */
@@ -232,16 +232,15 @@ static void check(const struct job *job, const struct slurm_job *what,
 	if (what->spec.checkpoints.is_used && !what->spec.checkpoints.to &&
 	    what->spec.topology.count > 1)
 		resources_note(out,
-			       "jobrun.checkpoints.to is not set: a run of "
-			       "several tasks that is started again begins "
-			       "anew");
+			       "jobrun.checkpoints.to is not set: a restarted "
+			       "run of several tasks starts from scratch");
 	note_variables(&what->request, out);
 	note_limit(&what->request, out);
 	note_memory(&what->request, out);
 	note_restarts(job, what, out);
 	if (!job->jobrun.source && !what->spec.packages.count)
-		resources_note(out, "jobrun.source is not set: nothing is "
-				    "copied to the cluster, and the program "
+		resources_note(out, "jobrun.source is not set: jobrun copies "
+				    "nothing to the cluster, and the program "
 				    "starts in the home directory there");
 }
 

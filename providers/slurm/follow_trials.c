@@ -183,9 +183,9 @@ static int conclude(struct trials *t, struct error *err)
 	} else if (all && t->gone) {
 		state = RUN_FAILED;
 		snprintf(why, sizeof(why),
-			 "%ld of %ld trials never began, and Slurm knows "
-			 "nothing of them any more: they were cancelled while "
-			 "they waited, or Slurm has lost them",
+			 "%ld of %ld trials never started, and Slurm no longer "
+			 "knows them: they were cancelled while they waited, "
+			 "or Slurm lost them",
 			 t->gone, t->count);
 	} else if (all) {
 		state = trial_tally_verdict(&t->tally, &t->spec.tuning, why,

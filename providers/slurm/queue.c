@@ -405,28 +405,28 @@ static const struct meaning reasons[] = {
 	{ "Priority", "jobs with a higher priority are before it" },
 	{ "Resources", "it waits until enough nodes are free" },
 	{ "Dependency", "it waits for another job" },
-	{ "BeginTime", "its time to start has not come yet" },
+	{ "BeginTime", "its start time has not come yet" },
 	{ "JobHeldUser", "it is held; 'scontrol release' lets it go" },
 	{ "JobHeldAdmin", "an administrator holds it" },
-	{ "JobHoldMaxRequeue", "it was queued again too often, and is held" },
+	{ "JobHoldMaxRequeue", "it was requeued too often, and is held" },
 	{ "Reservation", "it waits for its reservation" },
 	{ "ReservationDeleted", "its reservation is gone" },
 	{ "PartitionDown", "the partition is down" },
-	{ "PartitionInactive", "the partition starts no jobs at present" },
-	{ "PartitionNodeLimit", "it wants more nodes than the partition "
-				"gives to one job" },
+	{ "PartitionInactive", "the partition starts no jobs right now" },
+	{ "PartitionNodeLimit", "it wants more nodes than the partition allows "
+				"per job" },
 	{ "PartitionTimeLimit", "its maxRunningTime is longer than the "
 				"partition allows" },
 	{ "ReqNodeNotAvail", "nodes that it needs are down, drained or "
 			     "reserved" },
-	{ "BadConstraints", "no node has what it asks for" },
+	{ "BadConstraints", "no node can satisfy it" },
 	{ "Licenses", "it waits for a licence" },
 	{ "InvalidAccount", "the account is not valid" },
 	{ "InvalidQOS", "the QOS is not valid" },
-	{ "Cleaning", "it ends, to be queued again" },
+	{ "Cleaning", "it is ending, to be queued again" },
 	{ "NodeDown", "a node that it needs is down" },
 	{ "PartitionConfig", "it wants more nodes than the partition has" },
-	{ "NodeNotAvail", "nodes that it needs are not to be had" },
+	{ "NodeNotAvail", "nodes that it needs are unavailable" },
 	{ "DependencyNeverSatisfied", "the job that it waits for has failed" },
 	{ "AccountNotAllowed", "its account may not use the partition" },
 	{ "QOSNotAllowed", "its QOS may not use the partition" },
@@ -492,9 +492,7 @@ const char *queue_explain(const struct queue_job *job, struct arena *mem)
 			       : "";
 	if (!strcmp(reason, "BeginTime") && job->start_time_ms) {
 		time_format_log(job->start_time_ms, time, sizeof(time));
-		return arena_printf(mem,
-				    "its time to start has not come yet: "
-				    "%s",
+		return arena_printf(mem, "its start time has not come yet: %s",
 				    time);
 	}
 	text = find(reasons, COUNT(reasons), reason);

@@ -368,8 +368,7 @@ static int slurm_delete(void *ctx, const struct resource *have,
 		ret = see(slurm, place, have->name, mem, &sight, err);
 	if (ret == 0 && sight.run && !run_state_is_final(state_of(&sight)))
 		ret = error_set(err, ERROR_TRY_AGAIN,
-				"it is still running: 'jobrun cancel %s' ends "
-				"it",
+				"still running; 'jobrun cancel %s' stops it",
 				have->name);
 	if (ret == 0)
 		ret = slurm_forget(sight.at->cluster, have->name, NULL, err);

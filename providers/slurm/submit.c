@@ -149,8 +149,7 @@ int slurm_pack_source(struct archive_writer *writer, const struct job *job,
 
 	if (ret == 0 && strcmp(tree.digest.hex, job->source_digest.hex) != 0)
 		ret = error_set(err, ERROR_TRY_AGAIN,
-				"'%s' has changed since this was planned: plan "
-				"again",
+				"'%s' has changed since the plan: plan again",
 				folder);
 	if (ret == 0)
 		ret = add_tree(writer, prefix, &tree, err);

@@ -41,7 +41,7 @@ static void explain_task(const struct slurm_look *look,
 	char name[32];
 
 	if (task->state == RUN_RUNNING) {
-		buf_printf(why, "%s %d on %s has ended without a word",
+		buf_printf(why, "%s %d on %s ended without a message",
 			   task->type, task->index, task->host);
 	} else if (task->signal) {
 		signal_format(task->signal, name, sizeof(name));
@@ -71,7 +71,7 @@ static void explain_step(const struct slurm_look *look, struct buf *why)
 			   (int)strcspn(line, "\n"), line);
 	} else {
 		buf_printf(why,
-			   "the tasks did not start: the batch script ended "
+			   "the tasks did not start: the batch script exited "
 			   "with %d",
 			   look->status);
 	}
@@ -100,7 +100,8 @@ bool look_explain_files(const struct slurm_look *look, struct buf *why)
 	else if (task)
 		explain_task(look, task, why);
 	else if (look->status > 0)
-		buf_printf(why, "the batch script ended with %d", look->status);
+		buf_printf(why, "the batch script exited with %d",
+			   look->status);
 	else
 		return false;
 	return true;
@@ -114,7 +115,7 @@ void look_explain_loss(const struct slurm_look *look, struct buf *why)
 		buf_printf(why, "node %s was lost, and with it %s %d",
 			   gone->host, gone->type, gone->index);
 	else
-		buf_puts(why, "Slurm has queued it again: it was preempted");
+		buf_puts(why, "Slurm requeued it: it was preempted");
 }
 
 const char *look_explain_limit(const struct slurm_look *look)
@@ -179,9 +180,9 @@ const char *look_explain(const struct slurm_look *look)
 		buf_printf(&why, "Slurm says %s%s%s", state, *text ? ": " : "",
 			   text);
 	else
-		buf_puts(&why, "it never began, and Slurm knows nothing of it "
-			       "any more: it was cancelled while it waited, or "
-			       "Slurm has lost it");
+		buf_puts(&why, "it never started, and Slurm no longer knows "
+			       "it: it was cancelled while it waited, or Slurm "
+			       "lost it");
 	out = arena_strdup(look->mem, buf_text(&why));
 	buf_done(&why);
 	return out;

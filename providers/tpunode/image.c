@@ -150,9 +150,9 @@ static int vm_be_stopped(struct tpu_ctx *ctx, const struct resource *want,
 	if (!json_is_true(json_object_get(want->properties, "stopVm")))
 		return error_set_final(
 			err, ERROR_FAILED,
-			"VM '%s' is %s, and an image is made of a disk that "
-			"nobody writes to: stop it with 'gcloud compute "
-			"instances stop %s --zone=%s --project=%s', or set "
+			"VM '%s' is %s, but its disk must be idle to make an "
+			"image: stop it with 'gcloud compute instances stop %s "
+			"--zone=%s --project=%s', or set "
 			"jobrun.tpu-node.imageFrom.stop to true",
 			name, vm_state(vm), name, zone, place->project);
 	path = mem_printf("%s/stop", vm->path);
@@ -183,9 +183,9 @@ static int check_owner(const struct resource *it, const json_t *body,
 	if (owner && (!it->job || !strcmp(owner, label)))
 		return 0;
 	return error_set_final(err, ERROR_FAILED,
-			       "there is an image '%s' in the project that is "
-			       "none of this job's: delete that, or call the "
-			       "job something else",
+			       "the project has an image '%s' that does not "
+			       "belong to this job: delete that, or rename the "
+			       "job",
 			       it->name);
 }
 

@@ -265,11 +265,11 @@ static void note(const struct job *job, const struct tpu_node_block *block,
 			       job->job_id);
 	duration_format(block->lease_s, lease, sizeof(lease));
 	if (job->jobrun.cleanup == CLEANUP_ALWAYS && block->image_from.keep)
-		resources_note(out, "TPU and VMs are deleted when the run "
-				    "ends, whatever way");
+		resources_note(out, "jobrun deletes TPU and VMs when the run "
+				    "ends, however it ends");
 	else if (job->jobrun.cleanup == CLEANUP_ALWAYS)
-		resources_note(out, "TPU and VMs are deleted when the run "
-				    "ends, whatever way; nothing stays");
+		resources_note(out, "jobrun deletes TPU and VMs when the run "
+				    "ends, however it ends; nothing stays");
 	else
 		resources_note(out,
 			       "TPU and VMs may stay when the run has ended, "

@@ -164,8 +164,8 @@ static int read(const struct surroundings *at, struct arena *mem,
 		type = tpu_env(env, "ACCELERATOR_TYPE", mem);
 	if (!type || !endpoints)
 		return error_set(err, ERROR_INVALID,
-				 "this machine is no TPU VM: its metadata has "
-				 "no %s",
+				 "this machine is not a TPU VM: its metadata "
+				 "has no %s",
 				 type ? "worker-network-endpoints"
 				      : "accelerator-type");
 	if (read_hosts(endpoints, mem, &hosts, &count, err) < 0 ||

@@ -123,13 +123,13 @@ static void note_cost(const struct job *job, const struct tpu_vm_block *block,
 	duration_format(block->lease_s, lease, sizeof(lease));
 	if (job->jobrun.cleanup == CLEANUP_ALWAYS)
 		resources_note(out,
-			       "tpu-vm '%s' is deleted when the run ends, "
-			       "whatever way; nothing stays",
+			       "jobrun deletes tpu-vm '%s' when the run ends, "
+			       "however it ends; nothing stays",
 			       name);
 	else if (job->jobrun.cleanup == CLEANUP_ON_SUCCESS)
 		resources_note(out,
-			       "tpu-vm '%s' is deleted when the run succeeds; "
-			       "else it stays, and costs",
+			       "jobrun deletes tpu-vm '%s' when the run "
+			       "succeeds; otherwise it stays, and costs",
 			       name);
 	else
 		resources_note(out,
@@ -137,8 +137,8 @@ static void note_cost(const struct job *job, const struct tpu_vm_block *block,
 			       "costs, until 'jobrun delete %s'",
 			       name, job->job_id);
 	resources_note(out,
-		       "tpu-vm '%s' deletes itself when it has heard nothing "
-		       "of jobrun for %s",
+		       "tpu-vm '%s' deletes itself when it has not heard from "
+		       "jobrun for %s",
 		       name, lease);
 }
 

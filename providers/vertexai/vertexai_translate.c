@@ -441,7 +441,7 @@ static void look_at_the_rest(struct vertex_translation *t)
 
 	if (!t->input->region)
 		leave_out(t, true, "trainingInput.region",
-			  "a custom job is made in a region");
+			  "a custom job runs in a region");
 	if (t->job->etag)
 		leave(t, "etag");
 	if (has_job(t, "useChiefInTfConfig") &&

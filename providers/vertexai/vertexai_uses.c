@@ -92,8 +92,8 @@ const struct field_use vertex_ai_uses[] = {
 	{ "jobrun.command", "containerSpec.command of each pool; without a "
 			    "container image it is not possible" },
 	{ "jobrun.setup",
-	  USE_IMPOSSIBLE "nothing runs before the program there: build it "
-			 "into the image, or name it in setup.py" },
+	  USE_IMPOSSIBLE "no setup step runs there: build it into the image, "
+			 "or name it in setup.py" },
 	{ "jobrun.env", "env of each pool" },
 	{ "jobrun.secrets",
 	  USE_IMPOSSIBLE "Vertex AI shows a job's variables to all who can "

@@ -39,7 +39,7 @@ clean() {
   [[ $output == *"ok       ssh                       $TMP/bin/ssh"* ]]
   [[ $output == *"missing  sbatch                    needed for the provider slurm"* ]]
   [[ $output == *"ok       libcurl"* ]]
-  [[ $output == *"missing  credentials               no credentials for Google Cloud were found: run 'gcloud auth application-default login'"* ]]
+  [[ $output == *"missing  credentials               no credentials for Google Cloud: run 'gcloud auth application-default login'"* ]]
   [[ $output == *"missing  project                   set GOOGLE_CLOUD_PROJECT"* ]]
 }
 

@@ -176,9 +176,9 @@ assert not json.load(sys.stdin)["unfinished"]'
   : >state/jobrun.db.Ab3x9Y
   run jobrun gc
   echo "$output"
-  [[ $output == *"local  process  $pid: nobody supervises its run 'a.1' any more"* ]]
-  [[ $output == *"local  lock  a: whoever held it was killed"* ]]
-  [[ $output == *"local  file  $TMP/state/jobrun.db.Ab3x9Z: whoever wrote it was killed"* ]]
+  [[ $output == *"local  process  $pid: its run 'a.1' has no supervisor any more"* ]]
+  [[ $output == *"local  lock  a: its holder was killed"* ]]
+  [[ $output == *"local  file  $TMP/state/jobrun.db.Ab3x9Z: its writer was killed"* ]]
   [[ $output != *9Y* ]]
   kill -0 $pid
   run jobrun gc --yes

@@ -375,7 +375,7 @@ PY
   [ "$status" -eq 0 ]
   [[ $output == *"hosts"*"h1 h2 h3"* ]]
   [[ $output == *"1 of the 3 hosts get no task"* ]]
-  [[ $output == *"nothing is copied to the hosts"* ]]
+  [[ $output == *"jobrun copies nothing to the hosts"* ]]
 }
 
 # A program that says how it was called and runs what follows its options.

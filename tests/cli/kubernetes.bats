@@ -153,7 +153,7 @@ END
   run jobrun plan "${in_pods[@]}" "$job"
   echo "$output"
   [[ $output == *"trials.count "*"3"* ]]
-  [[ $output == *"enableTrialEarlyStopping is left out: in the cluster nobody compares trials"* ]]
+  [[ $output == *"enableTrialEarlyStopping is left out: nothing compares trials in the cluster"* ]]
   # Nobody follows: the cluster starts one after the other.
   jobrun apply --yes --detach "${in_pods[@]}" "$job"
   run jobrun wait hyperparameters

@@ -61,7 +61,7 @@ SEES='echo "$CUDA_DEVICE_ORDER $CUDA_VISIBLE_DEVICES $LOCAL_RANK"'
   gpus c.yaml c true 2 "" "  local: {devices: strict}"
   run jobrun apply c.yaml
   [ "$status" -eq 65 ]
-  [[ $output == *"it asks for 2 GPUs, and this machine has none"* ]]
+  [[ $output == *"it asks for 2 GPUs, but this machine has none"* ]]
 }
 
 @test "leases: another type than asked for is in the plan, or refused" {

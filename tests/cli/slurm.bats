@@ -571,7 +571,7 @@ E
   # Where there is none nothing is said of it.
   PATH=$TMP/bin:$PATH run jobrun status away
   [ "$status" = 0 ]
-  [[ $output == *"it never began, and Slurm knows nothing of it any more"* ]]
+  [[ $output == *"it never started, and Slurm no longer knows it"* ]]
   refute grep -q "sacct\|accounting" <<<"$output"
   touch on
   PATH=$TMP/bin:$PATH run jobrun status gone

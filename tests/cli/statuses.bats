@@ -50,7 +50,7 @@ TABLE='
 69 | configuration source                   | apply --yes slurm.yaml
 69 | nosuch.invalid                         | apply --yes host.yaml
 69 | 127.0.0.1                              | apply --yes refuses.yaml
-69 | no cluster is known                    | apply --yes cluster.yaml
+69 | no cluster is configured               | apply --yes cluster.yaml
 77 | ! unknown: what exists                 | plan cluster.yaml
 0  | ! unknown: what exists: not checked (  | plan --offline cluster.yaml
 77 | no credentials                         | apply --yes bucket.yaml

@@ -166,7 +166,7 @@ elsewhere_gc_says() {
   run jobrun apply --yes --rerun job.yaml
   echo "$output"
   [ "$status" -eq 75 ]
-  [[ $output == *"none of 2 zones has any, last us-central1-a: "*"TPUV3sPerProject"* ]]
+  [[ $output == *"none of 2 zones has capacity, last us-central1-a: "*"TPUV3sPerProject"* ]]
   [ "$(made)" -eq 0 ]
   end_google
 }
@@ -190,7 +190,7 @@ image_is() {
   run jobrun apply --yes job.yaml
   echo "$output"
   [ "$status" -eq 1 ]
-  [[ $output == *"VM 'mine' is RUNNING, and an image is made of a disk that nobody writes to: stop it with 'gcloud compute instances stop mine --zone=europe-west4-a --project=proj-1', or set jobrun.tpu-node.imageFrom.stop to true"* ]]
+  [[ $output == *"VM 'mine' is RUNNING, but its disk must be idle to make an image: stop it with 'gcloud compute instances stop mine --zone=europe-west4-a --project=proj-1', or set jobrun.tpu-node.imageFrom.stop to true"* ]]
   [ "$(asked POST '/instances/mine/stop')" -eq 0 ]
   [ "$(asked POST '/global/images$')" -eq 0 ]
   [ "$(made)" -eq 0 ]
@@ -246,7 +246,7 @@ image_is() {
   run jobrun apply --yes job.yaml
   echo "$output"
   [ "$status" -eq 1 ]
-  [[ $output == *"there is an image 'imagenet' in the project that is none of this job's"* ]]
+  [[ $output == *"the project has an image 'imagenet' that does not belong to this job"* ]]
   [ "$(made)" -eq 1 ]
   end_google
 }

@@ -53,7 +53,7 @@ elsewhere() {
   run jobrun apply --yes job.yaml
   echo "$output"
   [ "$status" -eq 75 ]
-  [[ $output == *"none of 2 zones has any, last europe-west4-a: the queue of europe-west4-a: There is no more capacity"* ]]
+  [[ $output == *"none of 2 zones has capacity, last europe-west4-a: the queue of europe-west4-a: There is no more capacity"* ]]
   [ "$(asked POST '/queuedResources')" -eq 2 ]
   [ "$(made)" -eq 0 ]
   end_google

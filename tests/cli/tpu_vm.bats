@@ -64,7 +64,7 @@ teardown() {
   [ "$status" -eq 0 ]
   [[ $output == *"+ tpu-vm  pod"* ]]
   [[ $output == *"known after apply"* ]]
-  [[ $output == *"is deleted when the run ends"* ]]
+  [[ $output == *"jobrun deletes tpu-vm 'pod' when the run ends"* ]]
   run jobrun apply --yes job.yaml
   echo "$output"
   [ "$status" -eq 0 ]
@@ -121,7 +121,7 @@ teardown() {
   run jobrun apply --yes job.yaml
   echo "$output"
   [ "$status" -eq 75 ]
-  [[ $output == *"none of 2 zones has any"*"TPUV3sPodPerProject"* ]]
+  [[ $output == *"none of 2 zones has capacity"*"TPUV3sPodPerProject"* ]]
   [ "$(made)" -eq 0 ]
 
   nodes_are '{"*": {"script": [{"state": "CREATING", "health": "TIMEOUT", "healthDescription": "the TPU does not answer"}]}}'

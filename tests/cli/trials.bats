@@ -204,8 +204,8 @@ print(most, n)')" = "3 0" ]
     '{goal: MINIMIZE, resumePreviousJobId: b, maxTrials: 3, params: [{parameterName: a, type: DOUBLE, minValue: 1, maxValue: 9}]}'
   echo "  restart: {maxRestarts: 3}" >>a.yaml
   run jobrun plan a.yaml
-  [[ $output == *"trials that go on from those of another job are only on AI Platform"* ]]
-  [[ $output == *"the search that AI Platform chose if algorithm was not set is not here"* ]]
+  [[ $output == *"only AI Platform resumes trials of another job"* ]]
+  [[ $output == *"AI Platform's default search is not available here"* ]]
   run jobrun apply a.yaml
   [ "$status" -eq 65 ]
 }

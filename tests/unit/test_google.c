@@ -294,7 +294,7 @@ static void a_token_from_outside_comes_first(void **state)
 	assert_string_equal(f->err.text,
 			    "TPU node 'n' in us-central2-b: an access token, "
 			    "from CLOUDSDK_AUTH_ACCESS_TOKEN is refused: it "
-			    "has ended, or was never good");
+			    "has expired, or was never valid");
 }
 
 static void none_at_all_says_what_to_do(void **state)
@@ -305,9 +305,9 @@ static void none_at_all_says_what_to_do(void **state)
 	assert_int_equal(f->err.code, ERROR_NO_CREDENTIALS);
 	assert_string_equal(
 		f->err.text,
-		"no credentials for Google Cloud were found: run 'gcloud auth "
-		"application-default login', or name a credential file in "
-		"GOOGLE_APPLICATION_CREDENTIALS");
+		"no credentials for Google Cloud: run 'gcloud auth "
+		"application-default login', or set "
+		"GOOGLE_APPLICATION_CREDENTIALS to a credential file");
 	/* Writes a trace to check. */
 	one_node(f);
 	use_file(f, "service_account.json");
@@ -339,8 +339,8 @@ static void files_that_are_wrong_are_named(void **state)
 		const char *text;
 		const char *error;
 	} cases[] = {
-		{ "", "'k' is no credential file: it is not a JSON object" },
-		{ "{}", "'k' is no credential file: it has no 'type'" },
+		{ "", "'k' is not a credential file: it is not a JSON object" },
+		{ "{}", "'k' is not a credential file: it has no 'type'" },
 		{ "{\"type\":\"gdch_service_account\"}",
 		  "'k' is of type 'gdch_service_account'; known are "
 		  "service_account, authorized_user, "
@@ -389,7 +389,8 @@ static void keys_that_are_none_are_refused(void **state)
 	assert_int_equal(credentials_token(who, &token, &f->err), -1);
 	assert_int_equal(f->err.code, ERROR_DENIED);
 	assert_string_equal(f->err.text, "service account a@b, from k: the "
-					 "private key is no RSA key in PEM");
+					 "private key is not an RSA key in "
+					 "PEM");
 	credentials_free(who);
 	one_node(f);
 	use_file(f, "service_account.json");
@@ -672,7 +673,7 @@ static void refusals_become_messages(void **state)
 		  "{'subject':'Y','description':'8 TPU of 0'}]}]}}",
 		  ERROR_TRY_AGAIN, true, RETRY_NEVER,
 		  "status 429: Quota failure for project X.; 2 K80 of 0; 8 "
-		  "TPU of 0; more is asked for than the quota allows" },
+		  "TPU of 0; the request exceeds the quota" },
 		{ 429,
 		  "{'error':{'message':'slow down','details':[{'@type':"
 		  "'type.googleapis.com/google.rpc.ErrorInfo','reason':"
@@ -757,7 +758,8 @@ static void operations_end_in_their_own_ways(void **state)
 		  "is no more capacity\"}}",
 		  true, true, ERROR_TRY_AGAIN, "There is no more capacity" },
 		{ SERVICE_TPU, "{\"done\":true,\"error\":{\"code\":7}}", true,
-		  true, ERROR_DENIED, "the operation failed without a word" },
+		  true, ERROR_DENIED,
+		  "the operation failed without a message" },
 		{ SERVICE_COMPUTE, "{\"status\":\"RUNNING\"}", false, false, 0,
 		  NULL },
 		{ SERVICE_COMPUTE, "{\"status\":\"DONE\"}", true, false, 0,
@@ -834,9 +836,9 @@ static void only_public_keys_are_taken(void **state)
 			assert_int_equal(
 				login_key(properties, NULL, &key, &err), -1);
 			assert_null(strstr(err.text, "hunter2"));
-			assert_true(text_ends(err.text,
-					      "is no file with a public key of "
-					      "ssh (sshKey)"));
+			assert_true(text_ends(
+				err.text,
+				"is not an ssh public key file (sshKey)"));
 		}
 	}
 	/* A link that leads out of a job's root is followed no more. */

@@ -377,7 +377,8 @@ static void what_makes_no_sense_is_told(void **state)
 		use_tunnel(f, "vm", 0, &use);
 		assert_int_equal(use.ret, -1);
 		assert_int_equal(use.err.code, ERROR_FAILED);
-		assert_non_null(strstr(use.err.text, "makes no sense"));
+		assert_non_null(
+			strstr(use.err.text, "sends an invalid response"));
 		free(told);
 	}
 }

@@ -161,8 +161,9 @@ static void what_is_of_others_is_left_alone(void **state)
 		      "'spec': {'replicatedJobs': []}}");
 	kube_test_open(&c, KUBE_TEST_JOB);
 	assert_null(resources_read(c.want, c.ctx, &c.err));
-	assert_string_equal(c.err.text, "read job 'net': JobSet 'net' is there "
-					"already and was not made by jobrun");
+	assert_string_equal(c.err.text, "read job 'net': JobSet 'net' exists "
+					"already and was not created by "
+					"jobrun");
 	assert_true(kube_test_make(&c, kube_test_run(&c)) < 0);
 	assert_true(c.err.final);
 	assert_int_equal(kube_test_count(f, "JobSet"), 1);

@@ -409,20 +409,21 @@ static void a_launcher_is_asked_for_what_it_can_do(void **state)
 		bool needed;
 	} cases[] = {
 		{ "", "jobrun.command",
-		  "with a launcher the image's own entry "
-		  "point is not run",
-		  true },
+		  "a launcher replaces the image's entry point", true },
 		{ "  command: [a]\n  checkpoints: {to: kept}\n",
-		  "jobrun.checkpoints.to", "it is in no volume", true },
+		  "jobrun.checkpoints.to", "no volume there outlives the pods",
+		  true },
 		{ "  command: [a]\n  checkpoints: {to: /mnt/c}\n",
-		  "jobrun.checkpoints.to", "it is in no volume", true },
+		  "jobrun.checkpoints.to", "no volume there outlives the pods",
+		  true },
 		{ "  command: [a]\n  checkpoints: {to: /vol/c}\n",
 		  "jobrun.checkpoints.to", "", false },
 		{ "  command: [a]\n  checkpoints: {to: /volume}\n",
-		  "jobrun.checkpoints.to", "it is in no volume", true },
+		  "jobrun.checkpoints.to", "no volume there outlives the pods",
+		  true },
 		{ "  command: [a]\n  checkpoints: {}\n",
-		  "jobrun.checkpoints.to", "checkpoints go with their pod",
-		  false },
+		  "jobrun.checkpoints.to",
+		  "checkpoints are lost with their pod", false },
 		{ "  command: [a]\n  checkpoints: {directory: /vol/c}\n",
 		  "jobrun.checkpoints.to", "", false },
 		{ "  command: [a]\n  source: ../../examples/quickstart\n"
@@ -500,8 +501,8 @@ static void what_has_no_place_is_said(void **state)
 		bool needed;
 	} cases[] = {
 		{ "trainingInput.masterConfig.imageUri",
-		  "a pod runs a container image: name one with what the "
-		  "program needs",
+		  "a pod runs a container image: set one with what the program "
+		  "needs",
 		  true },
 		{ "trainingInput.region",
 		  "the cluster is where it is: nodeSelector chooses among its "
@@ -510,17 +511,15 @@ static void what_has_no_place_is_said(void **state)
 		{ "trainingInput.runtimeVersion",
 		  "the container image takes its place", false },
 		{ "trainingInput.packageUris",
-		  "nothing installs packages there: build them into the image, "
-		  "or set jobrun.source",
+		  "packages are not installed there: build them into the "
+		  "image, or set jobrun.source",
 		  true },
 		{ "trainingInput.scheduling.priority",
 		  "priorities have names there: set "
 		  "jobrun.kubernetes.priorityClass",
 		  false },
 		{ "jobrun.setup",
-		  "nothing runs before the program there: build it into the "
-		  "image",
-		  true },
+		  "no setup step runs there: build it into the image", true },
 		{ "jobrun.kubernetes.volumes.both",
 		  "exactly one of claim, configMap, secret, hostPath and "
 		  "memory "

@@ -128,7 +128,7 @@ static void what_has_no_place_is_said(void **state)
 		  "jobrun.kubernetes.controller", "of an Indexed Job", true },
 		{ HEAD TUNING "    resumePreviousJobId: other\n" TAIL LAUNCHER,
 		  "trainingInput.hyperparameters.resumePreviousJobId",
-		  "only on AI Platform", true },
+		  "only AI Platform resumes", true },
 		{ HEAD TUNING
 		  "    enableTrialEarlyStopping: true\n" TAIL LAUNCHER,
 		  "trainingInput.hyperparameters.enableTrialEarlyStopping",

@@ -143,8 +143,8 @@ static void what_is_not_done_is_refused(void **state)
 		{ "current-context: x\n" CONTEXTS "clusters:\n- name: c\n"
 		  "  cluster: {server: https://a, "
 		  "insecure-skip-tls-verify: true}\n",
-		  "cluster 'c' has insecure-skip-tls-verify, and jobrun "
-		  "verifies always: put the cluster's certificate into "
+		  "cluster 'c' has insecure-skip-tls-verify, but jobrun always "
+		  "verifies: put the cluster's certificate into "
 		  "certificate-authority-data" },
 		{ "current-context: x\n" CONTEXTS CLUSTERS
 		  "users:\n- name: u\n  user: {username: a, password: b}\n",

@@ -385,12 +385,12 @@ static void a_job_that_is_queued_again_says_what_it_waits_for(void **state)
 				       .reason = "BeginTime",
 				       .start_time_ms = 1763712756000 };
 	time_format_log(look.job.start_time_ms, time, sizeof(time));
-	snprintf(want, sizeof(want), "its time to start has not come yet: %s",
+	snprintf(want, sizeof(want), "its start time has not come yet: %s",
 		 time);
 	assert_string_equal(look_explain_wait(&look), want);
 	look.job.start_time_ms = 0;
 	assert_string_equal(look_explain_wait(&look),
-			    "its time to start has not come yet");
+			    "its start time has not come yet");
 	look.job = (struct queue_job){ .state = "RUNNING",
 				       .reason = "",
 				       .nodes = "n[2-3]",

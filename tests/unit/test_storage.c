@@ -208,8 +208,8 @@ static void what_rots_on_the_way_is_noticed(void **state)
 
 	stand_in_tell(&f->server, "state", "{'storage':{'rot':'x'}}");
 	assert_int_equal(put(f, "x", NULL), -1);
-	assert_true(text_starts(f->err.text, "gs://b/x: what arrived is not "
-					     "what was sent: its CRC-32C is "));
+	assert_true(text_starts(f->err.text, "gs://b/x: it arrived corrupted: "
+					     "its CRC-32C is "));
 	assert_int_equal(
 		storage_stat(f->google, "b", "x", f->mem, &object, &f->err), 0);
 	assert_false(object.exists);
@@ -261,8 +261,7 @@ static void downloads_go_on(void **state)
 	assert_int_equal(storage_read(f->google, "b", &object, 0, SIZE, collect,
 				      &got, &f->err),
 			 -1);
-	assert_non_null(strstr(f->err.text, "what arrived is not what is "
-					    "there"));
+	assert_non_null(strstr(f->err.text, "it arrived corrupted: "));
 	buf_done(&got);
 }
 

@@ -81,7 +81,7 @@ static void both_providers_refuse_and_say_the_same(void **state)
 		const char *more;
 		const char *missing, *note; /* or NULL */
 	} cases[] = {
-		{ "", NULL, "jobrun.source is not set: nothing is copied" },
+		{ "", NULL, "jobrun.source is not set: jobrun copies" },
 		{ "  checkpoints: {to: /c, metric: loss, goal: MINIMIZE}", NULL,
 		  NULL },
 		{ "  hosts: [a]", "the hosts are those of the TPU", NULL },

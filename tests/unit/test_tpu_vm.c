@@ -373,7 +373,8 @@ static void what_becomes_of_a_node(void **state)
 		{ "{'*': {" READY ", 'create': {'code': 8, 'message': "
 		  "'There is no more capacity'}}}",
 		  "zones: [us-central1-a]",
-		  "none of 2 zones has any, last us-central1-a: There is no "
+		  "none of 2 zones has capacity, last us-central1-a: There is "
+		  "no "
 		  "more capacity",
 		  NULL },
 		/* The zone has capacity again in the next round. */

@@ -56,7 +56,8 @@ credential_kind_find(const char *type, const char *name, struct error *err)
 			  known.data);
 	else
 		error_set(err, ERROR_DENIED,
-			  "'%s' is no credential file: it has no 'type'", name);
+			  "'%s' is not a credential file: it has no 'type'",
+			  name);
 	buf_done(&known);
 	return NULL;
 }
@@ -120,7 +121,7 @@ static struct credentials *read_text(struct http *http, const char *text,
 	file = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
 	if (!json_is_object(file)) {
 		error_set(err, ERROR_DENIED,
-			  "'%s' is no credential file: it is not a JSON "
+			  "'%s' is not a credential file: it is not a JSON "
 			  "object",
 			  name);
 		goto out;
@@ -238,9 +239,9 @@ struct credentials *credentials_find(struct http *http, struct error *err)
 		goto out;
 	}
 	error_set(err, ERROR_NO_CREDENTIALS,
-		  "no credentials for Google Cloud were found: run 'gcloud "
-		  "auth application-default login', or name a credential file "
-		  "in GOOGLE_APPLICATION_CREDENTIALS");
+		  "no credentials for Google Cloud: run 'gcloud auth "
+		  "application-default login', or set "
+		  "GOOGLE_APPLICATION_CREDENTIALS to a credential file");
 out:
 	free(path);
 	free(from);
@@ -274,8 +275,8 @@ static int refresh(struct credentials *who, struct error *err)
 
 	if (!who->kind)
 		return error_set(err, ERROR_DENIED,
-				 "%s is refused: it has ended, or was never "
-				 "good",
+				 "%s is refused: it has expired, or was never "
+				 "valid",
 				 who->text);
 	if (who->kind->fetch(who->data, who->http, &fresh, err) < 0) {
 		secret_done(&fresh.text);

@@ -92,7 +92,7 @@ int jwt_sign(const json_t *header, const json_t *claims, const char *pem,
 	key = read_key(pem);
 	if (!key)
 		return error_set(err, ERROR_DENIED,
-				 "the private key is no RSA key in PEM");
+				 "the private key is not an RSA key in PEM");
 	add_part(out, header);
 	buf_putc(out, '.');
 	add_part(out, claims);

@@ -70,8 +70,8 @@ int login_key(const json_t *properties, const char *root, char **out,
 		*out = read_key(root, given);
 		return *out ? 0
 			    : error_set(err, ERROR_INVALID,
-					"'%s' is no file with a public key of "
-					"ssh (sshKey)",
+					"'%s' is not an ssh public key file "
+					"(sshKey)",
 					given);
 	}
 	for (i = 0; home && !*out && i < sizeof(names) / sizeof(*names); i++) {

@@ -98,7 +98,7 @@ int token_read(const struct http_response *answer, const char *from,
 	if (!text || !*text || strlen(text) > TOKEN_MAX ||
 	    text[strcspn(text, "\r\n\t ")])
 		ret = error_set(err, ERROR_FAILED,
-				"the answer of '%s' holds no access token",
+				"the response of '%s' holds no access token",
 				from);
 	else if (life_s < 0 || life_s > 366 * 86400)
 		ret = error_set(err, ERROR_FAILED,
@@ -182,7 +182,7 @@ static int read_impersonated(const struct http_response *answer,
 	if (!*text || strlen(text) > TOKEN_MAX ||
 	    text[strcspn(text, "\r\n\t ")] || ends_ms < 0) {
 		ret = error_set(err, ERROR_FAILED,
-				"the answer of '%s' holds no access token",
+				"the response of '%s' holds no access token",
 				url);
 	} else {
 		buf_puts(&out->text, text);

@@ -200,8 +200,7 @@ int api_error_set(const struct http_response *answer, struct error *err)
 		  refusal.reason.text[0] ? " " : "", refusal.reason.text,
 		  refusal.text.len ? ": " : "", buf_text(&refusal.text),
 		  hint(&refusal),
-		  refusal.final ? "; more is asked for than the quota allows"
-				: "");
+		  refusal.final ? "; the request exceeds the quota" : "");
 	err->final = refusal.final;
 	buf_done(&refusal.text);
 	return -1;
@@ -255,7 +254,7 @@ int api_error_operation(const json_t *status, struct error *err)
 	shorten(&refusal.text);
 	error_set(err, refusal.code, "%s",
 		  refusal.text.len ? refusal.text.data
-				   : "the operation failed without a word");
+				   : "the operation failed without a message");
 	/* A resource or a quota is exhausted: the operation would fail again at
 	 * once. */
 	err->final = refusal.code == ERROR_TRY_AGAIN;
@@ -308,7 +307,7 @@ int api_error_compute(const json_t *operation, struct error *err)
 	if (!text.len)
 		buf_puts(&text, json_get_text(operation, "httpErrorMessage",
 					      "the operation failed without a "
-					      "word"));
+					      "message"));
 	shorten(&text);
 	error_set(err, code, "%s", text.data);
 	err->final = final;

@@ -178,9 +178,10 @@ int metadata_token(struct http *http, const char *scopes,
 	buf_done(&query);
 	if (ret == 0 && out->status == 404)
 		return error_set(err, ERROR_DENIED,
-				 "this machine has no service account: make "
-				 "it anew with one, or name a credential file "
-				 "in GOOGLE_APPLICATION_CREDENTIALS");
+				 "this machine has no service account: "
+				 "recreate it with one, or set "
+				 "GOOGLE_APPLICATION_CREDENTIALS to a "
+				 "credential file");
 	if (ret == 0 && out->status != 200)
 		return error_set(err, ERROR_DENIED,
 				 "the metadata server gives no token: status "

@@ -143,8 +143,7 @@ static int choose_name(struct managed *managed, const char *parent,
 			return ret < 0 ? -1 : 0;
 	}
 	return error_set(err, ERROR_FAILED,
-			 "all names that '%s' could have are taken",
-			 job->job_id);
+			 "all possible names of '%s' are taken", job->job_id);
 }
 
 /* Finds what `adapt` needs: a free name and the parent. */
@@ -385,8 +384,8 @@ int managed_create(void *ctx, const struct resource *want, struct error *err)
 	if (ret == 1)
 		ret = error_set_final(
 			err, ERROR_TRY_AGAIN,
-			"somebody else has taken its name '%s' since this was "
-			"planned: plan again",
+			"somebody else has taken its name '%s' since the plan: "
+			"plan again",
 			json_get_text(json_object_get(want->request, "body"),
 				      managed->as->title_field, ""));
 	arena_free(mem);

@@ -182,8 +182,8 @@ static int forget_all(struct managed *managed, const char *job_id,
 		managed->as->read(body, mem, &now);
 		if (ret == 0 && !run_state_is_final(now.state))
 			ret = error_set(err, ERROR_TRY_AGAIN,
-					"it is still running: 'jobrun cancel "
-					"%s' ends it",
+					"still running; 'jobrun cancel %s' "
+					"stops it",
 					job_id);
 		if (ret == 0)
 			ret = managed->as->forget(

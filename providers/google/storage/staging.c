@@ -259,8 +259,7 @@ static int upload(struct google *google, const struct resource *want,
 		   json_get_text(want->properties, "sha256", "")) != 0)
 		return error_set_final(
 			err, ERROR_TRY_AGAIN,
-			"'%s' has changed since this was "
-			"planned: plan again",
+			"'%s' has changed since the plan: plan again",
 			json_get_text(want->properties, "from", ""));
 	if (storage_url_parse(want->name, mem, &bucket, &object, err) < 0)
 		return -1;

@@ -126,8 +126,8 @@ static int begin_session(struct upload *up, struct error *err)
 		up->kept = 0;
 		if (!up->session)
 			ret = error_set(err, ERROR_FAILED,
-					"Cloud Storage gives no place to "
-					"upload to");
+					"Cloud Storage gives no upload "
+					"location");
 	} else if (ret == 0 && answer.status == 412) {
 		up->taken = true;
 	} else if (ret == 0) {
@@ -154,8 +154,7 @@ static int read_kept(struct upload *up, const struct http_response *answer,
 		kept = last + 1;
 	if (kept < up->kept || kept > up->size)
 		ret = error_set(err, ERROR_FAILED,
-				"Cloud Storage has lost a part of what it "
-				"had kept");
+				"Cloud Storage has lost a part of the upload");
 	else if (kept > up->kept)
 		up->patience = (struct patience){ 0 };
 	if (ret == 0)
@@ -185,7 +184,9 @@ static enum step judge_put(struct upload *up,
 						      : STEP_GO_ON;
 	case 404:
 	case 410:
-		error_set(err, ERROR_UNREACHABLE, "the upload was forgotten");
+		error_set(err, ERROR_UNREACHABLE,
+			  "Cloud Storage has forgotten "
+			  "the upload");
 		return STEP_ANEW;
 	case 412:
 		up->taken = true;
@@ -337,8 +338,7 @@ static int check(struct upload *up, const struct http_response *answer,
 	storage_delete(up->google, up->bucket, up->object, out->generation,
 		       &(struct error){ 0 });
 	return error_set(err, ERROR_FAILED,
-			 "what arrived is not what was sent: its CRC-32C is "
-			 "%.20s, not %s",
+			 "it arrived corrupted: its CRC-32C is %.20s, not %s",
 			 out->crc32c, crc);
 }
 
@@ -422,8 +422,8 @@ static int get_rest(struct google *google, const char *url,
 	ret = api_send(google, &request, &answer, err);
 	if (ret < 0 && down->wrong)
 		error_set(err, ERROR_FAILED,
-			  "Cloud Storage sends other bytes than were asked "
-			  "for");
+			  "Cloud Storage sends bytes other than those "
+			  "requested");
 	else if (ret < 0 && err->code == ERROR_UNREACHABLE)
 		ret = 1;
 	else if (ret == 0 && answer.status / 100 != 2)
@@ -458,7 +458,7 @@ int storage_read(struct google *google, const char *bucket,
 			patient = (struct patience){ 0 };
 		if (ret == 0 && down.at == before)
 			ret = error_set(err, ERROR_FAILED,
-					"the object is shorter than it says");
+					"the object is shorter than announced");
 		else if (ret > 0)
 			ret = be_patient(google, &patient, err);
 	}
@@ -466,8 +466,8 @@ int storage_read(struct google *google, const char *bucket,
 	if (ret == 0 && whole && *object->crc32c &&
 	    strcmp(object->crc32c, crc) != 0)
 		ret = error_set(err, ERROR_FAILED,
-				"what arrived is not what is there: its "
-				"CRC-32C is %s, not %.20s",
+				"it arrived corrupted: its CRC-32C is %s, not "
+				"%.20s",
 				crc, object->crc32c);
 	if (ret < 0)
 		error_prefix(err, "gs://%s/%s", bucket, object->name);

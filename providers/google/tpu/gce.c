@@ -175,7 +175,7 @@ static int gce_name_tpu(void *arg, const char *name, struct arena *mem,
 		all->tpu_name = arena_strdup(mem, node);
 	} else if (strchr(name, '/') || !*name) {
 		return error_set(err, ERROR_USAGE,
-				 "'%s' is no name of a TPU: NAME, or "
+				 "'%s' is not the name of a TPU: use NAME, or "
 				 "projects/P/locations/ZONE/nodes/NAME",
 				 name);
 	} else {

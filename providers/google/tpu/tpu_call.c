@@ -176,8 +176,8 @@ static int wait_gone(struct google *google, enum tpu_api api, const char *path,
 			return 0;
 		if (time_monotonic_ms() > until_ms)
 			return error_set(err, ERROR_TRY_AGAIN,
-					 "it is still there, ten minutes "
-					 "after it was deleted");
+					 "it still exists, ten minutes after "
+					 "it was deleted");
 		if (done)
 			pause_ms(pause);
 		pause = 2 * pause < PAUSE_MAX_MS ? 2 * pause : PAUSE_MAX_MS;

@@ -109,7 +109,9 @@ static int rest(struct making *one, const struct resource *want,
 
 	if (now_ms - one->begun_ms >= patience_s(want) * 1000) {
 		if (places->count > 1)
-			error_prefix(err, "none of %zu zones has any, last %s",
+			error_prefix(err,
+				     "none of %zu zones has capacity, "
+				     "last %s",
 				     places->count,
 				     places->zones[places->count - 1]);
 		return -1;
@@ -205,7 +207,7 @@ static int look_operation(struct tpu_maker *maker, const struct making *one,
 
 static int say_resting(const struct making *one, struct error *err)
 {
-	error_set(err, ERROR_TRY_AGAIN, "no zone has any (%.300s)",
+	error_set(err, ERROR_TRY_AGAIN, "no zone has capacity (%.300s)",
 		  one->no_more.text);
 	return 1;
 }
@@ -250,7 +252,7 @@ int making_look(struct tpu_maker *maker, const struct resource *want,
 	if (ret == 0 && one->resting) {
 		ret = say_resting(one, err);
 	} else if (ret == 0 && one->operation) {
-		error_set(err, ERROR_TRY_AGAIN, "it is being made in %s",
+		error_set(err, ERROR_TRY_AGAIN, "it is being created in %s",
 			  places.zones[one->zone]);
 		ret = 1;
 	}

@@ -85,9 +85,9 @@ void tpu_run_check(const struct job *job, const struct run_spec *spec,
 {
 	if (job->training_input.hyperparameters.params.count)
 		resources_miss(out,
-			       "trials of hyperparameters do not run on TPU "
-			       "%s: remove trainingInput.hyperparameters, or "
-			       "set jobrun.provider to vertex-ai",
+			       "hyperparameter trials do not run on TPU %s: "
+			       "remove trainingInput.hyperparameters, or set "
+			       "jobrun.provider to vertex-ai",
 			       spec->topology.tpu_kind == TPU_NODE ? "nodes"
 								   : "VMs");
 	if (job->jobrun.hosts.count)
@@ -98,8 +98,8 @@ void tpu_run_check(const struct job *job, const struct run_spec *spec,
 				    "ends is kept on this machine only, and "
 				    "another one would run the job again");
 	if (!job->jobrun.source && !spec->packages.count)
-		resources_note(out, "jobrun.source is not set: nothing is "
-				    "copied to the VMs, and the program "
+		resources_note(out, "jobrun.source is not set: jobrun copies "
+				    "nothing to the VMs, and the program "
 				    "starts in the home directory there");
 }
 

@@ -285,8 +285,8 @@ static int refused(long status, const char *text, size_t len, struct error *err)
 
 	if (status == 401)
 		error_set(err, ERROR_DENIED,
-			  "the cluster does not know who asks (401): log in "
-			  "again, 'kubectl auth whoami' shows as whom");
+			  "the cluster does not accept your login (401): log "
+			  "in again; 'kubectl auth whoami' shows as whom");
 	else if (status == 403 && strstr(message, "exceeded quota"))
 		error_set_final(err, ERROR_TRY_AGAIN, "%s", message);
 	else {

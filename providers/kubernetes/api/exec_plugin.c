@@ -42,15 +42,15 @@ static int check(const struct kubeconfig *config, struct error *err)
 	if (strcmp(version_of(config), GROUP "v1") != 0 &&
 	    strcmp(version_of(config), GROUP "v1beta1") != 0)
 		return error_set(err, ERROR_INVALID,
-				 "the exec plugin '%s' is of the version '%s', "
-				 "and not of " GROUP "v1 or v1beta1",
+				 "the exec plugin '%s' has the version '%s', "
+				 "not " GROUP "v1 or v1beta1",
 				 command_of(config), version_of(config));
 	if (!strcmp(json_get_text(config->exec, "interactiveMode", ""),
 		    "Always"))
 		return error_set(err, ERROR_DENIED,
-				 "the exec plugin '%s' wants to ask at a "
-				 "terminal, which jobrun does not let it: log "
-				 "in with it before",
+				 "the exec plugin '%s' wants to ask on a "
+				 "terminal, which jobrun does not allow: log "
+				 "in with it first",
 				 command_of(config));
 	return 0;
 }

@@ -279,8 +279,8 @@ static int read_cluster(const json_t *entry, const char *name,
 	if (!strcmp(insecure, "true"))
 		return error_set(
 			err, ERROR_INVALID,
-			"cluster '%s' has insecure-skip-tls-verify, and jobrun "
-			"verifies always: put the cluster's certificate into "
+			"cluster '%s' has insecure-skip-tls-verify, but jobrun "
+			"always verifies: put the cluster's certificate into "
 			"certificate-authority-data",
 			name);
 	out->tls_name = copy_text(entry, "tls-server-name");
@@ -536,9 +536,9 @@ int kubeconfig_read(const struct kubeconfig_choice *choice,
 		ret = read_in_cluster(choice, &found, err);
 	} else {
 		error_set(err, ERROR_NO_CLUSTER,
-			  "no cluster is known: there is no $KUBECONFIG and no "
-			  "~/.kube/config; 'kubectl config view' shows what "
-			  "kubectl knows");
+			  "no cluster is configured: there is no $KUBECONFIG "
+			  "and no ~/.kube/config; 'kubectl config view' shows "
+			  "what kubectl knows");
 		err->final = true;
 	}
 	if (ret == 0 && (!found.name_space || !*found.name_space)) {

@@ -133,8 +133,7 @@ static int add_file(const char *folder, const struct tree_entry *entry,
 		goto out;
 	if (strcmp(digest.hex, entry->digest.hex) != 0) {
 		error_set(err, ERROR_TRY_AGAIN,
-			  "'%s' has changed since this was planned: plan again",
-			  path);
+			  "'%s' has changed since the plan: plan again", path);
 		goto out;
 	}
 	base64_add(&text, bytes, len);

@@ -434,7 +434,7 @@ static void look_at_the_rest(const struct kube_translation *t)
 	look_at_texts(t);
 	if (input->package_uris.count)
 		kube_leave_out(out, true, "trainingInput.packageUris",
-			       "nothing installs packages there: build them "
+			       "packages are not installed there: build them "
 			       "into the image, or set jobrun.source");
 	if (input->scheduling.max_wait_time_s)
 		kube_leave_out(
@@ -449,8 +449,7 @@ static void look_at_the_rest(const struct kube_translation *t)
 	if (job->jobrun.setup.count)
 		kube_leave_out(
 			out, true, "jobrun.setup",
-			"nothing runs before the program there: build it "
-			"into the image");
+			"no setup step runs there: build it into the image");
 }
 
 bool kube_has_ttl(const struct job *job)

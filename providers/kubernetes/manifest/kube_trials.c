@@ -30,22 +30,22 @@ static void check_search(const struct pod_maker *maker)
 
 	if (tuning->resume_previous_job_id)
 		kube_leave_out(maker->out, true, FIELD ".resumePreviousJobId",
-			       "trials that go on from those of another job "
-			       "are only on AI Platform");
+			       "only AI Platform resumes trials of another "
+			       "job");
 	if (tuning->algorithm == ALGORITHM_UNSPECIFIED)
 		kube_leave_out(maker->out, false, FIELD ".algorithm",
-			       "the search that AI Platform chose if it was "
-			       "not set is not there: it is a grid if "
-			       "maxTrials has room for all of it, else random");
+			       "AI Platform's default search is not available "
+			       "there: it is a grid if maxTrials covers all of "
+			       "it, else random");
 	if (tuning->enable_trial_early_stopping)
 		kube_leave_out(maker->out, false,
 			       FIELD ".enableTrialEarlyStopping",
-			       "in the cluster nobody compares trials: each "
+			       "nothing compares trials in the cluster: each "
 			       "runs to its end");
 	if (!tuning->max_failed_trials)
 		kube_leave_out(maker->out, false, FIELD ".maxFailedTrials",
-			       "it is not set, so all trials are started, "
-			       "however many fail");
+			       "it is not set, so all trials start, however "
+			       "many fail");
 }
 
 void trials_check(const struct pod_maker *maker)

@@ -103,19 +103,19 @@ static void check_checkpoints(const struct pod_maker *maker,
 	if (from->to && !strstr(from->to, "://") &&
 	    !is_in_volume(maker, from->to))
 		kube_leave_out(maker->out, true, "jobrun.checkpoints.to",
-			       "it is in no volume that outlives the pods: "
-			       "name a gs:// URL, or a path in one of "
+			       "no volume there outlives the pods: give a "
+			       "gs:// URL, or a path in one of "
 			       "jobrun.kubernetes.volumes");
 	if (from->to || from->resume == CHECKPOINT_RESUME_NONE)
 		return;
 	if (maker->out->tasks.count > 1)
 		kube_leave_out(maker->out, false, "jobrun.checkpoints.to",
-			       "a run of several tasks that is started again "
-			       "begins anew");
+			       "a restarted run of several tasks starts from "
+			       "scratch");
 	else if (!is_in_volume(maker, from->directory ? from->directory : run))
 		kube_leave_out(maker->out, false, "jobrun.checkpoints.to",
-			       "checkpoints go with their pod, and one that is "
-			       "started again begins anew");
+			       "checkpoints are lost with their pod, and a "
+			       "restarted run starts from scratch");
 }
 
 /* ---- the program ------------------------------------------------------- */
@@ -183,8 +183,8 @@ static void wrap_command(const struct pod_maker *maker, json_t *container)
 		json_array_extend(command, given);
 	else
 		kube_leave_out(maker->out, true, "jobrun.command",
-			       "with a launcher the image's own entry point is "
-			       "not run: say which program is to be");
+			       "a launcher replaces the image's entry point: "
+			       "set the program to run");
 	json_put(container, "command", command);
 }
 

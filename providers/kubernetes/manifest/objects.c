@@ -231,9 +231,9 @@ int object_check_owner(const json_t *object, const char *job_id,
 	if (!strcmp(whose, job_id))
 		return 0;
 	return error_set_final(
-		err, ERROR_FAILED, "%s '%s' is there already and %s%s%s",
+		err, ERROR_FAILED, "%s '%s' exists already and %s%s%s",
 		json_get_text(object, "kind", "an object"),
 		object_meta(object, "name"),
-		*whose ? "belongs to the job '" : "was not made by jobrun",
+		*whose ? "belongs to the job '" : "was not created by jobrun",
 		whose, *whose ? "'" : "");
 }

@@ -428,7 +428,7 @@ json_t *pod_spec(const struct pod_maker *maker,
 	else
 		kube_leave_out(maker->out, true,
 			       "trainingInput.masterConfig.imageUri",
-			       "a pod runs a container image: name one with "
+			       "a pod runs a container image: set one with "
 			       "what the program needs");
 	add_command(maker, group, container);
 	json_put(container, "env", variables(maker));

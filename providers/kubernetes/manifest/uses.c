@@ -38,7 +38,7 @@ const struct field_use kubernetes_uses[] = {
 	  CONTAINER("parameter servers") },
 	{ "trainingInput.evaluatorConfig", CONTAINER("evaluators") },
 	{ "trainingInput.packageUris",
-	  "not possible: nothing installs packages there: build them into the "
+	  "not possible: packages are not installed there: build them into the "
 	  "image, or set jobrun.source" },
 	{ "trainingInput.pythonModule", "python3 -m, unless jobrun.command" },
 	{ "trainingInput.args", "the last arguments of the program" },
@@ -46,10 +46,9 @@ const struct field_use kubernetes_uses[] = {
 	  "trials, each a pod of an Indexed Job; jobrun.kubernetes.launcher is "
 	  "needed" },
 	{ "trainingInput.hyperparameters.resumePreviousJobId",
-	  "not possible: trials that go on from those of another job are only "
-	  "on AI Platform" },
+	  "not possible: only AI Platform resumes trials of another job" },
 	{ "trainingInput.hyperparameters.enableTrialEarlyStopping",
-	  LEFT_OUT "in the cluster nobody compares trials: each runs to its "
+	  LEFT_OUT "nothing compares trials in the cluster: each runs to its "
 		   "end" },
 	{ "trainingInput.region", ELSEWHERE },
 	{ "trainingInput.jobDir", "--job-dir of the program" },
@@ -78,8 +77,8 @@ const struct field_use kubernetes_uses[] = {
 	{ "jobrun.zone", ELSEWHERE },
 	{ "jobrun.source", "a ConfigMap of its files, which the program starts "
 			   "in" },
-	{ "jobrun.setup", "not possible: nothing runs before the program "
-			  "there: build it into the image" },
+	{ "jobrun.setup", "not possible: no setup step runs there: build it "
+			  "into the image" },
 	{ "jobrun.secrets", "Secrets, made before the pods and deleted after" },
 	{ "jobrun.restart", "the failure policies of Job and JobSet" },
 	{ NULL, NULL },

@@ -110,7 +110,7 @@ int checkpoint_from_json(const json_t *value, struct arena *mem,
 			: (double)NAN;
 	if (json_get_int(value, "formatVersion", 0) != 1)
 		return error_set(err, ERROR_FAILED,
-				 "its manifest is of another version");
+				 "its manifest has another version");
 	if (found.time_ms < 0 || strchr(found.name, '/') ||
 	    !is_inside(found.name) ||
 	    read_files(json_object_get(value, "files"), mem, &found) < 0)

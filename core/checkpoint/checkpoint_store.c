@@ -354,8 +354,7 @@ int checkpoint_store_put(struct checkpoint_store *store,
 	int ret = 0;
 
 	if (store->last >= NUMBER_MAX)
-		return error_set(err, ERROR_FAILED,
-				 "'%s' has no number left for another",
+		return error_set(err, ERROR_FAILED, "'%s' has no number left",
 				 store->url);
 	copy = copy_checkpoint(one, store->mem);
 	copy.number = store->last + 1;

@@ -237,7 +237,8 @@ static void fail(struct log_uploader *k, const struct error *err)
 	if (!strcmp(k->failing_text, err->text))
 		return;
 	memcpy(k->failing_text, err->text, sizeof(k->failing_text));
-	snprintf(text, sizeof(text), "not all is copied yet: %s", err->text);
+	snprintf(text, sizeof(text), "not everything is uploaded yet: %s",
+		 err->text);
 	say(k, UPLOAD_FAILING, text);
 }
 
@@ -352,7 +353,7 @@ static bool wait_for(struct log_uploader *k, long seconds)
 static void work_again(struct log_uploader *k)
 {
 	if (k->failing_since_ms)
-		say(k, UPLOAD_DONE, "all that there is was copied");
+		say(k, UPLOAD_DONE, "everything is uploaded");
 	k->failing_since_ms = 0;
 	k->failing_text[0] = '\0';
 }
@@ -384,7 +385,7 @@ static void *run(void *arg)
 			nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
 	}
 	if (k->result < 0)
-		say(k, UPLOAD_FAILING, "not all could be copied");
+		say(k, UPLOAD_FAILING, "not everything could be uploaded");
 	return NULL;
 }
 

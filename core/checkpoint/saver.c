@@ -94,8 +94,7 @@ static void on_ended(void *arg, int status)
 	} else if (saver->is_ending) {
 		report_ended(saver);
 	} else if (!saver->is_ready) {
-		report_ready(saver, NULL,
-			     "the keeper of the checkpoints was killed");
+		report_ready(saver, NULL, "the checkpoint saver was killed");
 	}
 }
 

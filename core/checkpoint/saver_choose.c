@@ -49,7 +49,7 @@ static void add_local(struct keeping *k, struct candidates *all)
 		if (known[i]->state == CHECKPOINT_BROKEN)
 			saver_say(k, UPLOAD_NOTE,
 				  "'%s' does not count: its trainer may have "
-				  "ended in the middle of it",
+				  "ended while writing it",
 				  known[i]->what.name);
 		else if (known[i]->state != CHECKPOINT_NEW)
 			add(all, &known[i]->what, true);
@@ -123,7 +123,7 @@ static void say_resumed(struct keeping *k, const struct candidate *from)
 			      : checkpoint_store_place(k->store, &from->what);
 
 	checkpoint_describe(&from->what, about, sizeof(about));
-	saver_say(k, UPLOAD_RESUMED, "goes on from '%s'%s%s%s, from %s",
+	saver_say(k, UPLOAD_RESUMED, "resumes from '%s'%s%s%s, from %s",
 		  from->what.name, *about ? " (" : "", about, *about ? ")" : "",
 		  place);
 	free(place);

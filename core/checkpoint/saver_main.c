@@ -93,7 +93,7 @@ static void fail(struct keeping *k, const struct error *err)
 	if (!strcmp(k->failing_text, err->text))
 		return;
 	snprintf(k->failing_text, sizeof(k->failing_text), "%s", err->text);
-	saver_say(k, UPLOAD_FAILING, "'%s' is not kept yet: %s",
+	saver_say(k, UPLOAD_FAILING, "'%s' is not uploaded yet: %s",
 		  k->copying ? k->copying->what.name : "the newest", err->text);
 }
 
@@ -204,7 +204,7 @@ static void say_uploads(struct keeping *k, const struct checkpoint *what)
 
 	checkpoint_describe(what, about, sizeof(about));
 	size_format(what->size_bytes, size, sizeof(size));
-	saver_say(k, UPLOAD_DONE, "'%s' is kept: %s%s%s, in %s", what->name,
+	saver_say(k, UPLOAD_DONE, "'%s' is uploaded: %s%s%s, in %s", what->name,
 		  about, *about ? ", " : "", size, place);
 	free(place);
 }
@@ -331,7 +331,7 @@ static int attend(struct keeping *k)
 			return 0;
 		if (is_tired(k)) {
 			saver_say(k, UPLOAD_FAILING,
-				  "'%s' could not be kept: %s",
+				  "'%s' could not be uploaded: %s",
 				  known->what.name, k->failing_text);
 			return 1;
 		}

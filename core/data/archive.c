@@ -281,7 +281,9 @@ static int make_hard_link(struct unpack *unpack, const char *base, char *target,
 	fd = open_folder(unpack->root, slash ? target : "", false);
 	if (fd < 0 || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISREG(st.st_mode)) {
-		refuse(unpack, "is a link to what is no file of the archive",
+		refuse(unpack,
+		       "is a link to something that is not a file of "
+		       "the archive",
 		       err);
 		goto out;
 	}
@@ -345,7 +347,7 @@ static int make_entry(struct unpack *unpack, struct archive_entry *entry,
 
 	show(unpack, name ? name : "");
 	if (!name || !name[0])
-		return refuse(unpack, "has no name that can be read", err);
+		return refuse(unpack, "has an unreadable name", err);
 	if (clean_path(unpack, name, "has", path, err) < 0)
 		return -1;
 	if (hard && clean_path(unpack, hard, "links to", to, err) < 0)
@@ -368,7 +370,7 @@ static int make_entry(struct unpack *unpack, struct archive_entry *entry,
 	case AE_IFLNK:
 		return make_link(unpack, base, target, err);
 	default:
-		return refuse(unpack, "is no file, folder or link", err);
+		return refuse(unpack, "is not a file, folder or link", err);
 	}
 }
 

@@ -197,8 +197,8 @@ static int copy_file(struct archive_writer *writer, int fd, const char *path,
 	}
 	digester_end(digester, &digest);
 	if (left || strcmp(digest.hex, entry->digest.hex) != 0)
-		error_set(err, ERROR_FAILED,
-			  "'%s' was changed while it was packed", path);
+		error_set(err, ERROR_FAILED, "'%s' changed while it was packed",
+			  path);
 	else
 		ret = 0;
 out:

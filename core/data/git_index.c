@@ -201,8 +201,7 @@ static int read_extensions(struct index_reader *in, const char **unknown)
 				   "--no-split-index' undoes";
 		else if ((name[0] < 'A' || name[0] > 'Z') &&
 			 memcmp(name, "sdir", 4) != 0)
-			*unknown = "it has a part that this version does not "
-				   "know";
+			*unknown = "it has a part unknown to this version";
 		in->at += size;
 	}
 	return 0;
@@ -252,8 +251,7 @@ static struct git_index *parse(char *data, size_t len, const char *name,
 	if (read_all(index, 20, &unknown) < 0) {
 		unknown = NULL;
 		if (read_all(index, GIT_HASH_MAX, &unknown) < 0)
-			unknown = "it is damaged, or of a version that this "
-				  "one does not know";
+			unknown = "it is damaged, or of an unknown version";
 	}
 	if (!unknown)
 		return index;

@@ -73,8 +73,8 @@ find(struct object_store *store, const char *url, void **ctx, struct error *err)
 		i++;
 	scheme = store->schemes[i];
 	if (!scheme) {
-		error_set(err, ERROR_INVALID,
-			  "'%s' is of no kind that is known here", url);
+		error_set(err, ERROR_INVALID, "'%s' is of an unknown kind",
+			  url);
 		return NULL;
 	}
 	pthread_mutex_lock(&store->lock);
@@ -89,7 +89,7 @@ find(struct object_store *store, const char *url, void **ctx, struct error *err)
 
 static int refuse(const char *url, struct error *err)
 {
-	return error_set(err, ERROR_INVALID, "'%s' can only be read", url);
+	return error_set(err, ERROR_INVALID, "'%s' is read-only", url);
 }
 
 int object_check(struct object_store *store, const char *url, struct error *err)

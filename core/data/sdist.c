@@ -101,7 +101,7 @@ static int choose_root(struct sdist_packing *packing, const char *within,
 	free(parent);
 	if (!base[0])
 		return error_set(err, ERROR_USAGE,
-				 "'%s' has no name that a package could have",
+				 "'%s' is not a valid name for a package",
 				 folder);
 	return 0;
 }
@@ -153,7 +153,7 @@ static int check_packages(const struct sdist_packing *packing, char *path,
 		if (!has_entry(packing, "", path, "/__init__.py"))
 			ret = error_set(err, ERROR_INVALID,
 					"'%s/__init__.py' is missing: without "
-					"it setuptools leaves the package out",
+					"it setuptools skips the package",
 					path);
 		*slash = '/';
 	}

@@ -74,7 +74,7 @@ static int refuse(const struct tar_scan_state *scan, const char *why,
 
 static int refuse_cut(const struct tar_scan_state *scan, struct error *err)
 {
-	return error_set(err, ERROR_INVALID, "'%s' is cut off%s%s%s",
+	return error_set(err, ERROR_INVALID, "'%s' is truncated%s%s%s",
 			 scan->path, scan->shown[0] ? ", in or behind '" : "",
 			 scan->shown, scan->shown[0] ? "'" : "");
 }
@@ -129,7 +129,7 @@ static int check_end(const struct tar_scan_state *scan, struct error *err)
 			break;
 		if (memcmp(block, zeroes, (size_t)n) != 0)
 			return error_set(err, ERROR_INVALID,
-					 "'%s' goes on behind its end: are "
+					 "'%s' continues after its end: are "
 					 "these several archives in one file?",
 					 scan->path);
 	}
@@ -148,7 +148,7 @@ static int read_member(struct tar_scan_state *scan, struct archive_entry *entry,
 	snprintf(scan->shown, sizeof(scan->shown), "%s", name ? name : "");
 	text_make_printable(scan->shown);
 	if (!name || !name[0])
-		return refuse(scan, "has no name that can be read", err);
+		return refuse(scan, "has an unreadable name", err);
 	wrong = path_clean(name, scan->name);
 	if (wrong) {
 		snprintf(why, sizeof(why), "has %s", wrong);
@@ -210,9 +210,7 @@ static int fail_read(struct tar_scan_state *scan, struct error *err)
 {
 	const char *why = lib.error_string(scan->archive);
 
-	error_set(err, ERROR_INVALID,
-		  "'%s' is no tar archive that can be "
-		  "read: %s",
+	error_set(err, ERROR_INVALID, "'%s' is not a readable tar archive: %s",
 		  scan->path, why ? why : "it is damaged");
 	text_make_printable(err->text);
 	return -1;

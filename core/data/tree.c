@@ -255,8 +255,8 @@ static int read_item(struct tree_walk *walk, int parent,
 	}
 	if (walk->count >= ENTRY_COUNT_MAX)
 		return error_set(err, ERROR_FAILED,
-				 "'%s' holds more than %d files: list what is "
-				 "not needed in '%s/" IGNORE_FILE "'",
+				 "'%s' holds more than %d files: exclude what "
+				 "it does not need in '%s/" IGNORE_FILE "'",
 				 walk->folder, ENTRY_COUNT_MAX, walk->folder);
 	switch (type) {
 	case DT_REG:

@@ -167,7 +167,7 @@ static int find_classes(struct samples *all, struct error *err)
 		n = strcspn(name, "/");
 		if (!name[n])
 			return error_set(err, ERROR_INVALID,
-					 "'%s' is in no folder, and so of no "
+					 "'%s' is in no folder, so it has no "
 					 "class",
 					 name);
 		/* Neighbours are mostly of the same class. */
@@ -290,8 +290,8 @@ static int refuse_twin(const struct samples *all, const struct sample_file *a,
 
 	if (x->kind == SOURCE_CLASS || y->kind == SOURCE_CLASS)
 		return error_set(err, ERROR_INVALID,
-				 "'%s' is there already: a sample can have one "
-				 "class only",
+				 "'%s' exists already: a sample can have only "
+				 "one class",
 				 a->name);
 	if (a->source == b->source)
 		return error_set(err, ERROR_INVALID,
@@ -416,9 +416,9 @@ static int check_parts(const struct samples *all, const struct sample *sample,
 	for (i = 1; i < sample->count && ret == 0; i++)
 		if (!by_part(&parts[i - 1], &parts[i]))
 			ret = error_set(err, ERROR_INVALID,
-					"'%s' and '%s' are one to WebDataset, "
-					"which does not tell capitals in what "
-					"follows the first dot",
+					"'%s' and '%s' are the same to "
+					"WebDataset, which ignores case after "
+					"the first dot",
 					parts[i - 1]->name, parts[i]->name);
 	free(parts);
 	return ret;
@@ -441,7 +441,7 @@ int samples_order(struct samples *all, struct error *err)
 	size_t i;
 
 	if (!all->file_count)
-		return error_set(err, ERROR_INVALID, "there are no samples");
+		return error_set(err, ERROR_INVALID, "no samples");
 	if (is_in_order(all)) {
 		group(all);
 		return check_all_parts(all, err);

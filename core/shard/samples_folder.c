@@ -276,7 +276,7 @@ static int walk_folder(struct samples_walk *walk, int parent, const char *name,
 				 "'%s/%.80s...' is more than %d folders deep%s",
 				 walk->folder, walk->path.data, DEPTH_MAX,
 				 walk->how->follow_links
-					 ? ": do links form a ring?"
+					 ? ": do links form a cycle?"
 					 : "");
 	fd = openat(parent, name,
 		    O_RDONLY | O_DIRECTORY | O_CLOEXEC |
@@ -381,8 +381,8 @@ int samples_add_list(struct samples *all, const char *text, size_t len,
 
 		if (n >= sizeof(path) || memchr(p, '\0', n)) {
 			ret = error_set(err, ERROR_INVALID,
-					"the list has what is no path: "
-					"'%.*s...'",
+					"the list has an entry that is not a "
+					"path: '%.*s...'",
 					n < 80 ? (int)n : 80, p);
 		} else if (n) {
 			memcpy(path, p, n);

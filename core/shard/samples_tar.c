@@ -142,7 +142,7 @@ static int follow_links(struct tar_reading *reading, int fd, const char *path,
 			return error_set(
 				err, ERROR_INVALID,
 				"'%s': entry '%s' is a hard link to '%s', "
-				"which is no file in it",
+				"which is not a file in it",
 				path,
 				reading->all->files[reading->links[i].file]
 					.name,

@@ -245,7 +245,7 @@ static int refuse_there(const struct folder *folder, const char *name,
 			struct error *err)
 {
 	return error_set(err, ERROR_FAILED,
-			 "'%s/%s' is there already: take another directory, or "
+			 "'%s/%s' exists already: use another directory, or "
 			 "--force to replace it",
 			 folder->path, name);
 }
@@ -477,7 +477,7 @@ struct shard_target *shard_folder_open(const char *path,
 		return &folder->target;
 	if (errno == EWOULDBLOCK)
 		error_set(err, ERROR_TRY_AGAIN,
-			  "another process writes shards to '%s'", path);
+			  "another process is writing shards to '%s'", path);
 	else
 		error_errno(err, "cannot lock '%s'", path);
 failed:

@@ -129,7 +129,9 @@ int shard_entry_read(const json_t *json, struct arena *mem,
 	struct shard_entry entry = { 0 };
 
 	if (!json_is_object(json))
-		return error_set(err, ERROR_INVALID, "a shard is no object");
+		return error_set(err, ERROR_INVALID,
+				 "a shard is not an "
+				 "object");
 	if (read_name(json, &entry.name, err) < 0)
 		return -1;
 	if (read_number(json, "samples", 1, &entry.samples, err) < 0 ||
@@ -258,7 +260,7 @@ static int read_index(const json_t *json, struct arena *mem,
 
 	if (!version)
 		return error_set(err, ERROR_INVALID,
-				 "it is no index of shards");
+				 "it is not an index of shards");
 	if (version != FORMAT_VERSION)
 		return error_set(err, ERROR_INVALID,
 				 "this version of jobrun reads the format "
@@ -289,7 +291,8 @@ int shard_index_parse(const char *text, size_t len, const char *name,
 	json = json_read(text, len, name, &why);
 	if (!json)
 		return error_set(err, ERROR_INVALID,
-				 "'%s' is no index of shards: it is no JSON",
+				 "'%s' is not an index of shards: it is not "
+				 "JSON",
 				 name);
 	ret = read_index(json, mem, &index, err);
 	json_decref(json);

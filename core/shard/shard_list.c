@@ -114,7 +114,7 @@ int shard_list_make(const char *const *patterns, size_t count,
 	else if (ret == 0 && index)
 		take_index(&list, index, index_url, mem);
 	if (ret == 0 && !list.count)
-		ret = error_set(err, ERROR_INVALID, "there are no shards");
+		ret = error_set(err, ERROR_INVALID, "no shards");
 	if (ret == 0 && index) {
 		list.samples =
 			arena_alloc(mem, list.count * sizeof(*list.samples));

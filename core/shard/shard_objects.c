@@ -49,7 +49,7 @@ static int objects_prepare(struct shard_target *target, const char *prefix,
 			ret = object_remove(objects->store, url, err);
 		else
 			ret = error_set(err, ERROR_FAILED,
-					"'%s' is there already: take another "
+					"'%s' exists already: use another "
 					"place, or --force to replace it",
 					url);
 	}

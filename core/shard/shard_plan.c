@@ -85,7 +85,7 @@ int shard_plan_make(const struct samples *all,
 
 	if (ret == 0 && plan.count > SHARD_COUNT_MAX)
 		ret = error_set(err, ERROR_INVALID,
-				"that makes %zu shards; %d are the most",
+				"that makes %zu shards; the maximum is %d",
 				plan.count, SHARD_COUNT_MAX);
 	if (ret == 0)
 		*out = plan;

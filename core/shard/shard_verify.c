@@ -77,7 +77,7 @@ static int verify_bytes(struct shard_verifying *how,
 	int ret = object_stat(how->store, url, mem, &object, err);
 
 	if (ret == 0 && !object.exists)
-		ret = error_set(err, ERROR_FAILED, "it is not there");
+		ret = error_set(err, ERROR_FAILED, "it does not exist");
 	else if (ret == 0 && object.size_bytes != entry->bytes)
 		ret = error_set(err, ERROR_FAILED,
 				"it has %llu bytes, not %llu",
@@ -124,8 +124,8 @@ static int add_part(struct counting *counting, const char *name, size_t key_len,
 		if (!strcasecmp(counting->parts[i], name + key_len))
 			return error_set(
 				err, ERROR_FAILED,
-				"'%s' and '%s%s' are one to WebDataset", name,
-				counting->key, counting->parts[i]);
+				"'%s' and '%s%s' are the same to WebDataset",
+				name, counting->key, counting->parts[i]);
 	counting->parts = mem_grow(counting->parts, counting->part_count + 1,
 				   sizeof(char *));
 	counting->parts[counting->part_count++] = mem_strdup(name + key_len);
@@ -141,7 +141,8 @@ static int count(void *arg, const struct tar_member *member, struct error *err)
 		return 0;
 	if (member->type != TAR_FILE || !len)
 		return error_set(err, ERROR_FAILED,
-				 "'%s' is no file of a sample", member->name);
+				 "'%s' is not a file of a sample",
+				 member->name);
 	counting->files++;
 	/* To readers a new sample begins wherever the key changes. */
 	if (!counting->key || strncmp(counting->key, member->name, len) != 0 ||

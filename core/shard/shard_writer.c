@@ -134,7 +134,7 @@ static int refuse_changed(const struct shard_writer *writer,
 		&writer->all->sources[file->source];
 
 	return error_set(err, ERROR_FAILED,
-			 "'%s%s%s' was changed while it was read", source->path,
+			 "'%s%s%s' changed while it was read", source->path,
 			 source->kind == SOURCE_TAR ? ": " : "/", file->name);
 }
 

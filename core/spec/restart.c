@@ -90,13 +90,13 @@ void restart_decide(const struct restart *policy,
 			break;
 		if (most)
 			snprintf(out->why_not, sizeof(out->why_not),
-				 "rule %zu of jobrun.restart says so", i + 1);
+				 "by rule %zu of jobrun.restart", i + 1);
 		return;
 	}
 	if (before >= most) {
 		if (before)
 			snprintf(out->why_not, sizeof(out->why_not),
-				 "it was restarted %d time%s already "
+				 "already restarted %d time%s "
 				 "(jobrun.restart.%s)",
 				 before, before > 1 ? "s" : "",
 				 end.lost ? "maxPreemptions" : "maxRestarts");

@@ -52,7 +52,7 @@ static const char *make_command(const struct job *job, struct arena *mem,
 		append(mem, &out->command, "-m");
 		append(mem, &out->command, input->python_module);
 	} else {
-		return "nothing says what to run: set jobrun.command, or "
+		return "nothing to run: set jobrun.command, or "
 		       "trainingInput.pythonModule";
 	}
 	append_all(mem, &out->command, &input->args);
@@ -83,9 +83,9 @@ static const char *check_processes_given(const struct job *job,
 	if (!text || strcmp(text, PROCESSES_DEVICE) != 0 || all->tpu_slice ||
 	    topology_machines(all) < all->count || all->accelerators)
 		return NULL;
-	return "jobrun.processesPerHost is 'device', and the job asks for "
-	       "none: set trainingInput.masterConfig.acceleratorConfig, or a "
-	       "number of processes";
+	return "jobrun.processesPerHost is 'device', but the job asks for no "
+	       "devices: set trainingInput.masterConfig.acceleratorConfig, or "
+	       "a number of processes";
 }
 
 static char *absolute(const char *path, struct arena *mem)
@@ -151,8 +151,7 @@ static const char *make_container(const struct job *job, struct arena *mem,
 		return NULL;
 	if (!image)
 		return job_has(job, "container")
-			       ? "jobrun.container runs an image, and there "
-				 "is none: set "
+			       ? "jobrun.container needs an image: set "
 				 "trainingInput.masterConfig.imageUri"
 			       : NULL;
 	out->runtime = job_has(job, "container") ? block->runtime : NULL;

@@ -94,7 +94,9 @@ int spec_data_parse(const char *text, struct arena *mem, struct run_data *out,
 	{
 		if (*name && is_name(name))
 			continue;
-		error_set(err, ERROR_INVALID, "'%s' is no name of a data set",
+		error_set(err, ERROR_INVALID,
+			  "'%s' is not the name of a data "
+			  "set",
 			  name);
 		goto out;
 	}

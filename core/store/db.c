@@ -129,7 +129,7 @@ static int simple(struct store *store, enum store_query query, const char *sql,
 
 static int no_store(struct error *err)
 {
-	return error_set(err, ERROR_FAILED, "there is no store to write to");
+	return error_set(err, ERROR_FAILED, "no store to write to");
 }
 
 static int begin(struct store *store, struct error *err)

@@ -32,7 +32,7 @@ static int check(const char *path, struct error *err)
 	if (st.st_uid && st.st_uid != geteuid())
 		return error_set(err, ERROR_DENIED,
 				 "'%s' belongs to user %u, not to you (%u), "
-				 "and jobrun acts on what it says: set "
+				 "but jobrun acts on its contents: set "
 				 "JOBRUN_STATE_DIR to a directory of your own, "
 				 "or " TRUST_VARIABLE "=1 if you trust that "
 				 "user",
@@ -40,9 +40,9 @@ static int check(const char *path, struct error *err)
 				 (unsigned)geteuid());
 	if (others_write(&st))
 		return error_set(err, ERROR_DENIED,
-				 "other users can write to '%s', and jobrun "
-				 "acts on what it says: see what is there and "
-				 "'chmod go-w' it, or set " TRUST_VARIABLE
+				 "other users can write to '%s', but jobrun "
+				 "acts on its contents: check them and 'chmod "
+				 "go-w' it, or set " TRUST_VARIABLE
 				 "=1 if you trust them",
 				 path);
 	return 0;

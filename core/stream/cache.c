@@ -348,8 +348,8 @@ static int open_folder(struct cache *cache, struct error *err)
 	/* Whoever can write there decides what is trained on. */
 	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
 		return error_set(err, ERROR_FAILED,
-				 "others can write to '%s': name a folder in "
-				 "it that is not there yet",
+				 "others can write to '%s': give a new folder "
+				 "in it",
 				 cache->folder);
 	cache->lock_fd =
 		openat(cache->fd, "lock",

@@ -98,11 +98,11 @@ static enum part_verdict read_identity(const struct part *part,
 		    out->first != at ||
 		    (last != end && (last > end || last + 1 != out->size)))
 			verdict = say(err, PART_WRONG,
-				      "the server sends other bytes than were "
-				      "asked for");
+				      "the server sends bytes other than those "
+				      "requested");
 	} else if (response->status != 200) {
 		verdict = say(err, PART_WRONG,
-			      "the server sends an answer that is no object");
+			      "the server's response is not an object");
 	} else if (!read_length(length, &out->size)) {
 		verdict = say(err, PART_WRONG,
 			      "the server does not say how long it is");
@@ -177,8 +177,7 @@ static enum part_verdict compare(struct part *part,
 	else if (object->size != one->size || differ(object->etag, one->etag) ||
 		 differ(object->modified, one->modified) ||
 		 differ(object->generation, one->generation))
-		verdict = say(err, PART_NEVER,
-			      "it was changed while it was read");
+		verdict = say(err, PART_NEVER, "it changed while it was read");
 	if (verdict == PART_GOOD && response->status == 200)
 		part->skip = part->start + part->received;
 	stream_wake(object->stream);
@@ -206,8 +205,8 @@ static enum part_verdict check_encoding(const struct part *part,
 	} else {
 		text_make_printable(encoding);
 		error_set(err, ERROR_FAILED,
-			  "it comes with the encoding '%.40s', which nobody "
-			  "undoes: --raw passes it on as it is",
+			  "it has the encoding '%.40s', which jobrun does not "
+			  "decode; --raw passes it on as it is",
 			  encoding);
 		verdict = PART_NEVER;
 	}
@@ -364,8 +363,8 @@ static enum part_verdict take_kept(struct part *part,
 	pthread_mutex_lock(&stream->lock);
 	if (differ(etag, object->kept.etag)) {
 		verdict = say(err, PART_WRONG,
-			      "the server says that another object than was "
-			      "asked for is unchanged");
+			      "the server says that an object other than the "
+			      "requested one is unchanged");
 		kept_done(&object->kept);
 	} else {
 		object_take_kept(object);
@@ -396,14 +395,14 @@ enum part_verdict part_judge(struct part *part,
 		return say(err, PART_AGAIN, "the server sends no bytes");
 	if (part->object->known &&
 	    (status == 404 || status == 410 || status == 412 || status == 416))
-		return say(err, PART_NEVER, "it was changed while it was read");
+		return say(err, PART_NEVER, "it changed while it was read");
 	/* Only a header, which may be truncated, would say that the object is
 	 * empty. */
 	if (status == 416)
 		return say(err, PART_WRONG,
 			   "the server says that there is no such range");
 	if (status == 404 || status == 410)
-		return say(err, PART_NEVER, "it is not there");
+		return say(err, PART_NEVER, "it does not exist");
 	if (status == 401 || status == 403) {
 		error_set(err, ERROR_DENIED, "the server refuses it (%ld)",
 			  status);

@@ -90,8 +90,8 @@ static int make_fifo(const char *path, struct error *err)
 		return error_errno(err, "cannot make the fifo '%s'", path);
 	if (!S_ISFIFO(st.st_mode) || st.st_uid != geteuid())
 		return error_set(err, ERROR_FAILED,
-				 "'%s' is there already, and is no fifo of "
-				 "ours",
+				 "'%s' exists already, and is not one of our "
+				 "fifos",
 				 path);
 	return 0;
 }
@@ -110,7 +110,7 @@ static int take_folder(const char *folder, struct error *err)
 		error_errno(err, "cannot open '%s'", path);
 	else if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		error_set(err, ERROR_TRY_AGAIN,
-			  "another process writes to the fifos of '%s'",
+			  "another process is writing to the fifos of '%s'",
 			  folder);
 	else
 		ret = fd;

@@ -115,7 +115,7 @@ static int send_file(struct object_stream *object, const struct stat *st,
 	}
 	if (ret == STREAM_DONE && was_changed(object, st))
 		return error_set(err, ERROR_FAILED,
-				 "it was changed while it was read");
+				 "it changed while it was read");
 	return ret == STREAM_DONE ? object_end(object, err) : ret;
 }
 

@@ -57,16 +57,16 @@ static int check(struct object_stream *object, struct error *err)
 	crc32c_format(object->crc, crc);
 	if (object->crc32c && strcmp(object->crc32c, crc) != 0)
 		return error_set(err, ERROR_FAILED,
-				 "what arrived is not what it should be: its "
-				 "CRC-32C is %s, not %.20s",
+				 "it arrived corrupted: its CRC-32C is %s, not "
+				 "%.20s",
 				 crc, object->crc32c);
 	if (!object->digester)
 		return 0;
 	digester_end(object->digester, &digest);
 	if (strcmp(object->sha256, digest.hex) != 0)
 		return error_set(err, ERROR_FAILED,
-				 "what arrived is not what it should be: its "
-				 "SHA-256 is %s, not %.64s",
+				 "it arrived corrupted: its SHA-256 is %s, not "
+				 "%.64s",
 				 digest.hex, object->sha256);
 	return 0;
 }

@@ -166,8 +166,8 @@ static int look_at_tar(struct stream_output *out, struct error *err)
 	if (!out->tar.begun)
 		return stop_joining(out, err);
 	return error_set(err, ERROR_FAILED,
-			 "it begins as a tar file, and cannot be joined with "
-			 "others: byte %llu is no header of a member",
+			 "it starts as a tar file, but cannot be joined with "
+			 "others: byte %llu is not the header of a member",
 			 (unsigned long long)(out->tar.header -
 					      STREAM_TAR_BLOCK +
 					      out->tar.zeros));
@@ -331,8 +331,8 @@ static int end_joined(struct stream_output *out, struct error *err)
 		return stop_joining(out, err);
 	if (!stream_tar_is_whole(&out->tar, out->at))
 		return error_set(err, ERROR_FAILED,
-				 "it begins as a tar file, and ends within a "
-				 "member of it");
+				 "it starts as a tar file, but ends within a "
+				 "member");
 	out->tars += out->tar.begun;
 	out->pending += out->tar.zeros;
 	return STREAM_DONE;

@@ -78,7 +78,7 @@ static void fail(struct part *part, enum part_verdict verdict, int64_t after_ms)
 	if (verdict == PART_AGAIN) {
 		duration_format((now - part->since_ms) / 1000, patience,
 				sizeof(patience));
-		error_prefix(&part->err, "given up after %s", patience);
+		error_prefix(&part->err, "gave up after %s", patience);
 	}
 }
 
@@ -208,7 +208,7 @@ static enum part_verdict judge(struct part *part, int result,
 	verdict = part_judge(part, response, &part->err);
 	if (verdict != PART_GOOD || part->received == part->len)
 		return verdict;
-	error_set(&part->err, ERROR_UNREACHABLE, "the answer ends too early");
+	error_set(&part->err, ERROR_UNREACHABLE, "the response ends too early");
 	return PART_AGAIN;
 }
 

@@ -275,7 +275,7 @@ jobrun: {provider: kubernetes, command: [/bin/true], kubernetes: {launcher: l}}\
   echo 'hunter2:x:0' >idx
   write jobs/a.yaml 'data: {t: {urls: [a], index: ../idx}}'
   run jobrun plan jobs
-  [[ $output == *"is no index of shards: it is no JSON"* ]]
+  [[ $output == *"is not an index of shards: it is not JSON"* ]]
   [[ $output != *hunter2* ]]
   write jobs/a.yaml 'source: gone'
   run -65 jobrun plan jobs

@@ -132,10 +132,10 @@ for one in tarfile.open(fileobj=sys.stdin.buffer, mode="r|*"):
   head -c $((size - 1100)) shards/t-000001.tar >cut.tar
   run bash -c '"$JOBRUN" cat cut.tar shards/t-000002.tar 2>err | tar t >/dev/null 2>&1; echo "${PIPESTATUS[@]}"'
   [ "$output" = "1 2" ]
-  grep -qx "jobrun: error: cut.tar: it begins as a tar file, and ends within a member of it" err
+  grep -qx "jobrun: error: cut.tar: it starts as a tar file, but ends within a member" err
   { cat shards/t-000001.tar; head -c 600 /dev/urandom; } >more.tar
   refute jobrun cat more.tar shards/t-000002.tar >/dev/null 2>err
-  grep -qx "jobrun: error: more.tar: it begins as a tar file, and cannot be joined with others: byte $size is no header of a member" err
+  grep -qx "jobrun: error: more.tar: it starts as a tar file, but cannot be joined with others: byte $size is not the header of a member" err
   jobrun cat --raw cut.tar more.tar | cmp - <(cat cut.tar more.tar)
   jobrun cat cut.tar | cmp - cut.tar
   # Two that are one file come as two would.
@@ -165,7 +165,7 @@ for one in tarfile.open(fileobj=sys.stdin.buffer, mode="r|*"):
     { tar t >/dev/null 2>&1; bad=$?; cat >/dev/null; exit $bad; }
     echo "${PIPESTATUS[@]}"'
   [ "$output" = "1 2" ]
-  grep -q "t-000003.tar: what arrived is not what it should be: its CRC-32C" err
+  grep -q "t-000003.tar: it arrived corrupted: its CRC-32C" err
   truncate -s -512 shards/t-000001.tar
   refute jobrun cat --index shards/shards.json >/dev/null 2>err
   grep -q "t-000001.tar: it has .* bytes, not the .* of its index" err
@@ -206,11 +206,11 @@ for one in tarfile.open(fileobj=sys.stdin.buffer, mode="r|*"):
   grep -q "is not to be trusted" err
   run jobrun cat "$HTTP/nope"
   [ "$status" -eq 1 ]
-  [ "$output" = "jobrun: error: $HTTP/nope: it is not there" ]
+  [ "$output" = "jobrun: error: $HTTP/nope: it does not exist" ]
   stop_nginx
   run jobrun cat --patience 1s "$HTTP/large"
   [ "$status" -eq 69 ]
-  [[ $output == *"given up after"*"cannot reach"* ]]
+  [[ $output == *"gave up after"*"cannot reach"* ]]
 }
 
 @test "what comes with an encoding is not passed on as the object" {
@@ -219,7 +219,7 @@ for one in tarfile.open(fileobj=sys.stdin.buffer, mode="r|*"):
   seq 300000 | gzip >www/packed/a.tar
   run jobrun cat "$HTTP/packed/a.tar"
   [ "$status" -eq 1 ]
-  [ "$output" = "jobrun: error: $HTTP/packed/a.tar: it comes with the encoding 'gzip', which nobody undoes: --raw passes it on as it is" ]
+  [ "$output" = "jobrun: error: $HTTP/packed/a.tar: it has the encoding 'gzip', which jobrun does not decode; --raw passes it on as it is" ]
   jobrun cat --raw "$HTTP/packed/a.tar" | cmp - www/packed/a.tar
   jobrun cat --raw --cache kept "$HTTP/packed/a.tar" | cmp - www/packed/a.tar
   refute jobrun cat --cache kept "$HTTP/packed/a.tar" >/dev/null
@@ -243,7 +243,7 @@ for one in tarfile.open(fileobj=sys.stdin.buffer, mode="r|*"):
   local status=0
   wait $pid || status=$?
   [ "$status" -eq 1 ]
-  grep -q 'large: it was changed while it was read' err
+  grep -q 'large: it changed while it was read' err
   stop_nginx
 }
 
@@ -275,7 +275,7 @@ for one in tarfile.open(fileobj=sys.stdin.buffer, mode="r|*"):
   [ "$(grep -c '"status":304' trace)" -eq 3 ]
   run jobrun cat gs://bucket/train/nope.tar
   [ "$status" -eq 1 ]
-  [ "$output" = "jobrun: error: gs://bucket/train/nope.tar: it is not there" ]
+  [ "$output" = "jobrun: error: gs://bucket/train/nope.tar: it does not exist" ]
   run jobrun cat gs://bucket
   [ "$status" -eq 65 ]
   end_google
@@ -308,9 +308,9 @@ except tarfile.ReadError:
   wait $pid || status=$?
   [ "$status" -eq 1 ]
   [ "$output" -eq "$(tar tf www/t-000000.tar | wc -l)" ]
-  grep -q "/nope: it is not there" fifos/0.failed
+  grep -q "/nope: it does not exist" fifos/0.failed
   [ ! -e fifos/0.done ]
-  grep -q "consumer 0: $HTTP/nope: it is not there" err
+  grep -q "consumer 0: $HTTP/nope: it does not exist" err
   run jobrun cat --consumers 2 "$HTTP/nope"
   [ "$status" -eq 64 ]
   stop_nginx

@@ -33,15 +33,15 @@ print(*[str(c["step"]) + "*" * c["isNext"] for c in json.load(sys.stdin)["checkp
   [ "$status" -eq 0 ]
   [ "$(grep -o 'from .*' <<<"$output")" = "from 0
 from 2" ]
-  [[ $stderr == *"a: checkpoints: 'ckpt-1.pt' is kept: step 1, loss 0.8, 2 B, in $TMP/kept/a/00000001"* ]]
-  [[ $stderr == *"a: checkpoints: goes on from 'ckpt-2.pt' (step 2, loss 0.7), from $JOBRUN_STATE_DIR/runs/a.1/output/checkpoints"* ]]
+  [[ $stderr == *"a: checkpoints: 'ckpt-1.pt' is uploaded: step 1, loss 0.8, 2 B, in $TMP/kept/a/00000001"* ]]
+  [[ $stderr == *"a: checkpoints: resumes from 'ckpt-2.pt' (step 2, loss 0.7), from $JOBRUN_STATE_DIR/runs/a.1/output/checkpoints"* ]]
   # The newest is also the best; of equal ones the newer stays.
   [ "$(kept a)" = "4* 2" ]
   run jobrun checkpoints a
   [[ $output == *"*           4       -           0.7       2 B"*"$TMP/kept/a/00000004/ckpt-4.pt"* ]]
   run jobrun status a
-  [[ $output == *"checkpoints: goes on from 'ckpt-2.pt'"* ]]
-  [[ $output == *"checkpoints: 'ckpt-4.pt' is kept: step 4"* ]]
+  [[ $output == *"checkpoints: resumes from 'ckpt-2.pt'"* ]]
+  [[ $output == *"checkpoints: 'ckpt-4.pt' is uploaded: step 4"* ]]
   [ "$(field a 'j["checkpoints"]["failing"]')" = None ]
   # Another run, with a folder of its own, fetches it.
   run --separate-stderr jobrun apply --rerun a.yaml
@@ -77,7 +77,7 @@ from 2" ]
   run --separate-stderr jobrun apply a.yaml
   [ "$status" -eq 0 ]
   [[ $output == *"from 1"* ]]
-  [[ $stderr == *"'ckpt-2.pt' does not count: its trainer may have ended in the middle of it"* ]]
+  [[ $stderr == *"'ckpt-2.pt' does not count: its trainer may have ended while writing it"* ]]
   echo 2 >kept/a/00000001/ckpt-1.pt
   run jobrun checkpoints a
   [[ $output == *"marks the checkpoint that the next start resumes from"* ]]
@@ -96,7 +96,7 @@ from 2" ]
   run --separate-stderr jobrun apply a.yaml
   [ "$status" -eq 0 ]
   [[ $output == *"from step-3.pt"* ]]
-  [[ $stderr == *"'step-4.pt' does not count: its trainer may have ended in the middle of it"* ]]
+  [[ $stderr == *"'step-4.pt' does not count: its trainer may have ended while writing it"* ]]
   [ -e kept/a/00000001/step-3.pt ]
   # One that waits for a while in the middle of writing.
   keeping b.yaml b 'cd "$JOBRUN_CHECKPOINT_DIR"; exec 5>step-1.pt; echo half >&5
@@ -135,20 +135,20 @@ from 2" ]
   keeping a.yaml a "$TRAINER"' save $((START + 1)); while [ ! -e go ]; do sleep 0.05; done; rm go; save $((START + 2))' \
     '{to: "gs://b1/ckpt"}'
   jobrun apply --detach a.yaml
-  wait_until 20 grep -qs "is kept" "$JOBRUN_STATE_DIR/runs/a.1/checkpoints.log"
+  wait_until 20 grep -qs "is uploaded" "$JOBRUN_STATE_DIR/runs/a.1/checkpoints.log"
   [ "$(kept a)" = "1*" ]
   tell faults '[{"do": "status", "status": 403, "path": "/upload/", "count": 1000, "body": {"error": {"code": 403, "message": "no right"}}}]'
   touch go
   wait_until 20 grep -qs failing "$JOBRUN_STATE_DIR/runs/a.1/checkpoints.log"
   run jobrun status a
-  [[ $output == *"checkpoints are failing: 'ckpt-2.pt' is not kept yet: gs://b1/ckpt/a/"*"no right"* ]]
+  [[ $output == *"checkpoints are failing: 'ckpt-2.pt' is not uploaded yet: gs://b1/ckpt/a/"*"no right"* ]]
   [[ "$(field a 'j["checkpoints"]["failing"]["text"]')" == *"no right"* ]]
   # A cancel does not wait for the bucket.
   timeout 20 "$JOBRUN" cancel a
   tell faults '[]'
   [ "$(kept a)" = "1*" ]
   run --separate-stderr jobrun apply --rerun --detach a.yaml
-  wait_until 20 grep -qs "goes on from 'ckpt-1.pt'" "$JOBRUN_STATE_DIR/runs/a.2/checkpoints.log"
+  wait_until 20 grep -qs "resumes from 'ckpt-1.pt'" "$JOBRUN_STATE_DIR/runs/a.2/checkpoints.log"
   touch go
   jobrun wait --timeout 30s a
   [ "$(kept a)" = "3* 2 1" ]
@@ -198,7 +198,7 @@ SH
   [ "$status" -eq 3 ]
   [ "$output" = "$TMP/out/.jobrun-resume-0/ckpt-2
 last" ]
-  [[ $stderr == *"jobrun: checkpoints: goes on from 'ckpt-2' (step 2), from $TMP/kept/00000002"* ]]
+  [[ $stderr == *"jobrun: checkpoints: resumes from 'ckpt-2' (step 2), from $TMP/kept/00000002"* ]]
   run "$JOBRUN" launch --checkpoint-to kept -- true
   [ "$status" -eq 64 ]
   [[ $output == *"--checkpoint-dir must say where the command writes its checkpoints"* ]]
@@ -271,7 +271,7 @@ kept/00000003.json" ]
   [ "$(grep -c 'from 1' <<<"$output")" -eq 2 ]
   [ "$(grep -c '\[0\] s10 s11 s12 s13' <<<"$output")" -eq 2 ]
   [ "$(grep -c '\[1\] s14 s15 s16 s17' <<<"$output")" -eq 2 ]
-  [[ $output == *"jobrun: checkpoints: 'ckpt-1.pt' is kept"* ]]
+  [[ $output == *"jobrun: checkpoints: 'ckpt-1.pt' is uploaded"* ]]
   # The last one ended well: its file in the middle, too, is as it meant it.
   [ "$(cat kept/a/*/ckpt-2.pt)" = 2 ]
   [ "$(kept a)" = "7* 2 1" ]

@@ -65,7 +65,7 @@ print($1)"
   epoch=$(kept 'b["step"]')
   run --separate-stderr train $((epoch + 1))
   [ "$status" -eq 0 ]
-  [ "$(grep -c "goes on from 'model-$epoch.pt' (step $epoch, accuracy .*), from $TMP/checkpoints/images/" <<<"$output")" -eq 2 ]
+  [ "$(grep -c "resumes from 'model-$epoch.pt' (step $epoch, accuracy .*), from $TMP/checkpoints/images/" <<<"$output")" -eq 2 ]
   grep -q "\[0\] | Train Epoch=$((epoch + 1)) Accuracy=" <<<"$output"
   refute grep -q "Epoch=$epoch " <<<"$output"
 }

@@ -125,8 +125,8 @@ fails_with() {
   printf 'trainingInput: {scaleTier: BASIC}\n' >a.yaml
   run jobrun plan a.yaml
   [ "$status" -eq 0 ]
-  [[ $output == *"nothing says what to run"* ]]
-  fails_with 65 "nothing says what to run" apply a.yaml
+  [[ $output == *"nothing to run: set"* ]]
+  fails_with 65 "nothing to run: set" apply a.yaml
 }
 
 @test "unknown jobs" {

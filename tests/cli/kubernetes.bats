@@ -124,9 +124,9 @@ END
   [[ $output == *"launched: SUCCEEDED"* ]]
   # A JobSet deletes the pods that have failed, with their logs.
   grep -qx "rank 0 of 2 goes on from 0" keep/said
-  [[ $output == *"goes on from 'step-1' (step 1)"* ]]
+  [[ $output == *"resumes from 'step-1' (step 1)"* ]]
   [[ $output == *"rank 0 of 2 goes on from 1"* ]]
-  [[ $output == *"'step-2' is kept"* ]]
+  [[ $output == *"'step-2' is uploaded"* ]]
   [[ $output == *"rank 0 reads sample-0.txt sample-2.txt"* ]]
   grep -qx "rank 1 reads sample-1.txt sample-3.txt" keep/said
   [ "$(cat keep/ckpt/launched/00000002/step-2)" = 2 ]

@@ -74,7 +74,7 @@ piece_says() {
   jobrun apply --detach a.yaml
   wait_until 60 grep -qs "no right" "$JOBRUN_STATE_DIR/runs/a.1/logs.log"
   run jobrun status a
-  [[ $output == *"logs: not all is copied yet: gs://b1/logs/a/"*"no right"* ]]
+  [[ $output == *"logs: not everything is uploaded yet: gs://b1/logs/a/"*"no right"* ]]
   [[ "$(field a 'j["logs"]["failing"]["text"]')" == *"no right"* ]]
   tell faults '[]'
   touch go

@@ -98,7 +98,7 @@ trainer/vision/main.py" ]
   rm trainer/vision/__init__.py
   run jobrun package --module-name trainer.vision.main trainer
   [ "$status" -eq 65 ]
-  [[ "$output" == *"'trainer/vision/__init__.py' is missing: without it setuptools leaves the package out" ]]
+  [[ "$output" == *"'trainer/vision/__init__.py' is missing: without it setuptools skips the package" ]]
   [ ! -e dist ]
 }
 

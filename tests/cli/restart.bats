@@ -79,7 +79,7 @@ start 2" ]
   restarting a.yaml a 'exit 7' '{maxRestarts: 2, backoff: 0s}'
   run jobrun apply a.yaml
   [ "$status" -eq 1 ]
-  [[ $output == *"a: FAILED after 0s: master 0 exited with 7 (not restarted: it was restarted 2 times already (jobrun.restart.maxRestarts))"* ]]
+  [[ $output == *"a: FAILED after 0s: master 0 exited with 7 (not restarted: already restarted 2 times (jobrun.restart.maxRestarts))"* ]]
   [ "$(attempts a)" = "[(1, 'FAILED'), (2, 'FAILED'), (3, 'FAILED')]" ]
 }
 
@@ -89,7 +89,7 @@ start 2" ]
   run jobrun apply a.yaml
   [ "$status" -eq 1 ]
   [[ $output == *"attempt 1 FAILED: master 0 was killed by SIGSEGV; attempt 2 starts"* ]]
-  [[ $output == *"master 0 exited with 3 (not restarted: rule 1 of jobrun.restart says so)"* ]]
+  [[ $output == *"master 0 exited with 3 (not restarted: by rule 1 of jobrun.restart)"* ]]
 }
 
 @test "all tasks of an attempt are gone before the next begins" {

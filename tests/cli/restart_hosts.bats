@@ -116,5 +116,5 @@ agents() {
   run timeout 60 "$JOBRUN" wait a
   [ "$status" -eq 1 ]
   [ "$(field a 'j["attempt"], j["restarts"], j["preemptions"]')" = "2 0 1" ]
-  [[ $(field a 'j["error"]') == "host 'h2': "*"(not restarted: it was restarted 1 time already (jobrun.restart.maxPreemptions))" ]]
+  [[ $(field a 'j["error"]') == "host 'h2': "*"(not restarted: already restarted 1 time (jobrun.restart.maxPreemptions))" ]]
 }

@@ -114,7 +114,7 @@ tarfile.open(sys.argv[1], "r|").extractall("python")' "$shard"
   touch photos/top.jpg
   run jobrun shard --classes photos out2
   [ "$status" -eq 65 ]
-  [[ "$output" == *"'top.jpg' is in no folder, and so of no class" ]]
+  [[ "$output" == *"'top.jpg' is in no folder, so it has no class" ]]
   [ ! -e out2 ]
 }
 
@@ -173,7 +173,7 @@ tarfile.open(sys.argv[1], "r|").extractall("python")' "$shard"
   ln -s .. photos/ring
   run jobrun shard --follow-links photos out3
   [ "$status" -eq 65 ]
-  [[ "$output" == *"is more than 64 folders deep: do links form a ring?" ]]
+  [[ "$output" == *"is more than 64 folders deep: do links form a cycle?" ]]
 }
 
 @test "hard links in an archive are files as others" {
@@ -196,7 +196,7 @@ tarfile.open(sys.argv[1], "r|").extractall("python")' "$shard"
   tar --delete -f d.tar d/blob
   run jobrun shard d.tar out2
   [ "$status" -eq 65 ]
-  [[ "$output" == *"'d.tar': entry 'd/"*"' is a hard link to 'd/blob', which is no file in it" ]]
+  [[ "$output" == *"'d.tar': entry 'd/"*"' is a hard link to 'd/blob', which is not a file in it" ]]
 }
 
 @test "what WebDataset refuses or skips goes into no shard" {
@@ -213,7 +213,7 @@ tarfile.open(sys.argv[1], "r|").extractall("python")' "$shard"
   echo x >f/a.JPG
   run jobrun shard f out2
   [ "$status" -eq 65 ]
-  [[ "$output" == *"'a.JPG' and 'a.jpg' are one to WebDataset, which does not tell capitals in what follows the first dot" ]]
+  [[ "$output" == *"'a.JPG' and 'a.jpg' are the same to WebDataset, which ignores case after the first dot" ]]
 }
 
 @test "no bytes are no size of a shard" {
@@ -227,11 +227,11 @@ tarfile.open(sys.argv[1], "r|").extractall("python")' "$shard"
   jobrun shard --samples 1 photos out
   run jobrun shard photos out
   [ "$status" -eq 1 ]
-  [[ "$output" == *"'out/shards.json' is there already: take another directory, or --force to replace it" ]]
+  [[ "$output" == *"'out/shards.json' exists already: use another directory, or --force to replace it" ]]
   rm out/shards.json
   run jobrun shard photos out
   [ "$status" -eq 1 ]
-  [[ "$output" == *"'out/shard-00000"?".tar' is there already: "* ]]
+  [[ "$output" == *"'out/shard-00000"?".tar' exists already: "* ]]
   echo mine >out/notes.txt
   jobrun shard --force --samples 3 photos out
   [ "$(ls -A out | tr '\n' ' ')" = "notes.txt shard-000000.tar shard-000001.tar shards.json " ]
@@ -255,7 +255,7 @@ tarfile.open(sys.argv[1], "r|").extractall("python")' "$shard"
   [ -z "$output" ]
   [[ "$stderr" == *"'out/shard-000001.tar': its CRC-32C is "* ]]
   [[ "$stderr" == *"'out/shard-000002.tar': it has 2560 bytes, not 3072"* ]]
-  [[ "$stderr" == *"'out/shard-000004.tar': it is not there"* ]]
+  [[ "$stderr" == *"'out/shard-000004.tar': it does not exist"* ]]
   [[ "$stderr" == *"error: 3 of 5 shards do not match the index" ]]
   run --separate-stderr jobrun shard --verify --format json out
   [ "$(jq -c '[.ok, [.shards[].ok]]' <<<"$output")" = '[false,[true,false,false,true,false]]' ]
@@ -337,28 +337,28 @@ absolute:entry '/etc/a.jpg' has an absolute path
 up:entry 'a/../../a.jpg' has a path with '..'
 up-pax:entry '../../a.jpg' has a path with '..'
 long-name:aaa' has too long a path
-terabyte:is cut off, in or behind 'a.jpg'
+terabyte:is truncated, in or behind 'a.jpg'
 sparse:sparse
 bomb:is compressed
 cut:Truncated
-two:goes on behind its end
+two:continues after its end
 E
   run jobrun shard --verify in/capitals
   [ "$status" -eq 1 ]
-  [[ "$output" == *"'a.jpg' and 'a.JPG' are one to WebDataset"* ]]
+  [[ "$output" == *"'a.jpg' and 'a.JPG' are the same to WebDataset"* ]]
   # What is no file is left out, and never part of a shard of ours.
   for name in symlink hardlink device pipe; do
     run jobrun shard "in/$name/shard-000000.tar" out
     [ "$status" -eq 65 ]
     case $name in
-      hardlink) [[ "$output" == *"entry 'a.jpg' is a hard link to '../x', which is no file in it" ]] ;;
-      *) [[ "$output" == *"skipped a "*", 'a.jpg': "*"there are no samples"* ]] ;;
+      hardlink) [[ "$output" == *"entry 'a.jpg' is a hard link to '../x', which is not a file in it" ]] ;;
+      *) [[ "$output" == *"skipped a "*", 'a.jpg': "*"no samples"* ]] ;;
     esac
     run jobrun shard --list "in/$name/shard-000000.tar"
     [ -z "$output" ]
     run jobrun shard --verify "in/$name"
     [ "$status" -eq 1 ]
-    [[ "$output" == *"'a.jpg' is no file of a sample"* ]]
+    [[ "$output" == *"'a.jpg' is not a file of a sample"* ]]
   done
   [ "$(ls)" = in ]
 }
@@ -429,7 +429,7 @@ PY
   flock -x "$LOCK"
   run jobrun shard photos out
   [ "$status" -eq 75 ]
-  [[ "$output" == *"another process writes shards to 'out'" ]]
+  [[ "$output" == *"another process is writing shards to 'out'" ]]
   exec {LOCK}<&-
   jobrun shard photos out
 }
@@ -457,7 +457,7 @@ PY
   [ "$(asked PUT upload)" -eq 4 ]
   run jobrun shard --samples 2 photos gs://b/sets/train
   [ "$status" -eq 1 ]
-  [[ "$output" == *"'gs://b/sets/train/shards.json' is there already: take another place, or --force to replace it" ]]
+  [[ "$output" == *"'gs://b/sets/train/shards.json' exists already: use another place, or --force to replace it" ]]
   jobrun shard --force --samples 3 photos gs://b/sets/train
   jobrun shard --verify gs://b/sets/train
   end_google

@@ -355,7 +355,7 @@ as_nobody() {
   done
   run timeout 60 "$JOBRUN" wait enough
   [ "$status" = 1 ]
-  [ "$(field enough '(j["attempt"], j["error"], j["exitCode"])')" = "(2, 'worker 0 exited with 3: no data 1 (not restarted: it was restarted 1 time already (jobrun.restart.maxRestarts))', 3)" ]
+  [ "$(field enough '(j["attempt"], j["error"], j["exitCode"])')" = "(2, 'worker 0 exited with 3: no data 1 (not restarted: already restarted 1 time (jobrun.restart.maxRestarts))', 3)" ]
 }
 
 @test "a limit of seconds holds to the second, in the words of every provider" {

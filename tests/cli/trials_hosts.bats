@@ -96,7 +96,7 @@ $SSH/h2" ]
     '  restart: {maxRestarts: 1, backoff: 0s}'
   timeout 120 "$JOBRUN" apply a.yaml
   [ "$(field a '[t["state"] for t in j["trials"]]')" = "['SUCCEEDED', 'FAILED', 'SUCCEEDED', 'SUCCEEDED']" ]
-  [[ $(field a 'j["trials"][1]["error"]') == "host 'h2': "*"(not restarted: it was restarted 1 time already (jobrun.restart.maxRestarts))" ]]
+  [[ $(field a 'j["trials"][1]["error"]') == "host 'h2': "*"(not restarted: already restarted 1 time (jobrun.restart.maxRestarts))" ]]
   [ "$(cat state/runs/a.1/trials/1/logs/master-0.stdout)" = try ]
   [ "$(cat state/runs/a.1/trials/1/attempt-2/logs/master-0.stdout)" = "try
 m=1" ]

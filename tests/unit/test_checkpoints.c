@@ -545,7 +545,7 @@ static void half_and_broken_ones_do_not_count(void **state)
 		   "00000002: its manifest:1:20: string or '}' expected near "
 		   "end of file\n"
 		   "00000003: 'a' is not what was written\n"
-		   "00000004: its manifest is of another version\n"
+		   "00000004: its manifest has another version\n"
 		   "00000005: its manifest is broken\n");
 	/* Other bytes of the same size. */
 	put_text(p, "00000006/a", "evil");

@@ -366,12 +366,13 @@ static void a_store_that_fails_is_shown_and_tried_again(void **state)
 	write_log(run, "1/logs/master-0.stdout", "x", 1);
 	begin(run);
 	wait_until_more(&told.failed, 1);
-	assert_last_event(run, UPLOAD_FAILING,
-			  "not all is copied yet: the bucket is on fire");
+	assert_last_event(
+		run, UPLOAD_FAILING,
+		"not everything is uploaded yet: the bucket is on fire");
 	tell(TROUBLE_NONE);
 	assert_int_equal(end(run, 60), 0);
 	assert_kept(run, "1/master-0.stdout", "x", 1);
-	assert_last_event(run, UPLOAD_DONE, "all that there is was copied");
+	assert_last_event(run, UPLOAD_DONE, "everything is uploaded");
 }
 
 static void its_patience_has_an_end(void **state)
@@ -382,7 +383,8 @@ static void its_patience_has_an_end(void **state)
 	write_log(run, "1/logs/master-0.stdout", "x", 1);
 	begin(run);
 	assert_int_equal(end(run, 1), -1);
-	assert_last_event(run, UPLOAD_FAILING, "not all could be copied");
+	assert_last_event(run, UPLOAD_FAILING,
+			  "not everything could be uploaded");
 }
 
 static void an_answer_that_is_lost_doubles_nothing(void **state)

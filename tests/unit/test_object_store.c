@@ -219,8 +219,7 @@ static void only_known_places_are_stores(void **state)
 	assert_int_equal(
 		object_stat(f->store, "ftp://x/y", f->mem, &found, &f->err),
 		-1);
-	assert_string_equal(f->err.text,
-			    "'ftp://x/y' is of no kind that is known here");
+	assert_string_equal(f->err.text, "'ftp://x/y' is of an unknown kind");
 }
 
 int main(void)

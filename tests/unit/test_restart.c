@@ -32,7 +32,7 @@ static const struct restart policy = {
 	.max_backoff_s = 35,
 };
 
-#define BY_RULE(n) "rule " #n " of jobrun.restart says so"
+#define BY_RULE(n) "by rule " #n " of jobrun.restart"
 
 static void rules_and_counts_decide(void **state)
 {
@@ -67,15 +67,13 @@ static void rules_and_counts_decide(void **state)
 		{ OUTCOME_TASK, 1, 0, 1, 0, true, 20, "" },
 		{ OUTCOME_TASK, 1, 0, 2, 0, true, 35, "" },
 		{ OUTCOME_TASK, 1, 0, 3, 0, false, 0,
-		  "it was restarted 3 times already "
-		  "(jobrun.restart.maxRestarts)" },
+		  "already restarted 3 times (jobrun.restart.maxRestarts)" },
 		/* Failures and preemptions are counted separately. */
 		{ OUTCOME_LOST, -1, 0, 3, 0, true, 10, "" },
 		{ OUTCOME_LOST, -1, 0, 0, 4, true, 35, "" },
 		{ OUTCOME_TASK, 1, 0, 0, 5, true, 10, "" },
 		{ OUTCOME_LOST, -1, 0, 0, 5, false, 0,
-		  "it was restarted 5 times already "
-		  "(jobrun.restart.maxPreemptions)" },
+		  "already restarted 5 times (jobrun.restart.maxPreemptions)" },
 	};
 
 	(void)state;

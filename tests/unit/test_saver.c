@@ -313,7 +313,7 @@ static void wait_until_kept(struct place *p, int step)
 	char what[64];
 	siginfo_t info = { 0 };
 
-	snprintf(what, sizeof(what), "'ckpt-%d.pt' is kept", step);
+	snprintf(what, sizeof(what), "'ckpt-%d.pt' is uploaded", step);
 	while (!has_said(p, what)) {
 		waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT);
 		if (info.si_pid)
@@ -392,8 +392,8 @@ static void a_failing_store_is_tried_again_and_shown(void **state)
 	expect_path(p, start(p, &config), NULL);
 	save(p, 1);
 	wait_until_kept(p, 1);
-	assert_true(
-		has_said(p, "'ckpt-1.pt' is not kept yet: the link is down"));
+	assert_true(has_said(
+		p, "'ckpt-1.pt' is not uploaded yet: the link is down"));
 	assert_int_equal(newest_kept(p, p->store), 1);
 	assert_int_equal(end(p, true), 0);
 }
@@ -408,8 +408,9 @@ static void one_that_fails_for_good_is_given_up(void **state)
 	expect_path(p, start(p, &config), NULL);
 	save(p, 1);
 	assert_int_equal(WEXITSTATUS(end(p, true)), 1);
-	assert_true(has_said(p, "'ckpt-1.pt' could not be kept: the link is "
-				"down"));
+	assert_true(has_said(p,
+			     "'ckpt-1.pt' could not be uploaded: the link is "
+			     "down"));
 	assert_int_equal(newest_kept(p, p->store), 0);
 	/* The checkpoint is still here, and not forgotten. */
 	world.trouble = TROUBLE_NONE;
@@ -435,7 +436,7 @@ static void what_changes_while_it_is_copied_does_not_count(void **state)
 	expect_path(p, start(p, &config), NULL);
 	assert_true(has_said(
 		p, "'ckpt-1.pt' does not count: its trainer may have ended "
-		   "in the middle of it"));
+		   "while writing it"));
 	save(p, 1);
 	assert_int_equal(end(p, false), 0);
 	assert_int_equal(newest_kept(p, p->store), 1);
@@ -453,7 +454,7 @@ static void what_is_removed_while_it_is_copied_is_let_go(void **state)
 	save(p, 1);
 	assert_int_equal(end(p, true), 0);
 	assert_int_equal(newest_kept(p, p->store), 0);
-	assert_false(has_said(p, "is not kept yet"));
+	assert_false(has_said(p, "is not uploaded yet"));
 }
 
 static void a_full_disk_keeps_what_there_was(void **state)
@@ -473,7 +474,8 @@ static void a_full_disk_keeps_what_there_was(void **state)
 	setrlimit(RLIMIT_FSIZE, &before_it);
 	save(p, 2);
 	assert_int_equal(WEXITSTATUS(end(p, true)), 1);
-	assert_true(has_said(p, "'ckpt-2.pt' is not kept yet: cannot write"));
+	assert_true(
+		has_said(p, "'ckpt-2.pt' is not uploaded yet: cannot write"));
 	assert_int_equal(newest_kept(p, p->store), 1);
 	expect_path(p, start(p, &config), "/out/ckpt-2.pt");
 	assert_int_equal(end(p, true), 0);

@@ -138,7 +138,7 @@ static void samples_come_in_the_order_of_their_first_file(void **state)
 		{ { "a.x", "b.x", "a.x" },
 		  "",
 		  "'one' has the file 'a.x' twice" },
-		{ { "x", ".y.z", "q/.h/a.b" }, "", "there are no samples" },
+		{ { "x", ".y.z", "q/.h/a.b" }, "", "no samples" },
 	};
 	size_t i, j;
 
@@ -195,8 +195,8 @@ static void a_sample_has_one_class(void **state)
 	add(all, 0, "dog/1.jpg", 1);
 	assert_int_equal(samples_add_classes(all, &err), 0);
 	assert_int_equal(samples_order(all, &err), -1);
-	assert_string_equal(err.text, "'dog/1.cls' is there already: a sample "
-				      "can have one class only");
+	assert_string_equal(err.text, "'dog/1.cls' exists already: a sample "
+				      "can have only one class");
 	samples_free(all);
 }
 
@@ -644,7 +644,7 @@ static void a_cut_is_always_found(void **state)
 	buf_add(&tar, tar.data, tar.len / 2);
 	put_file(at->archive, &tar);
 	assert_int_equal(scan(at->archive, &seen, &err), -1);
-	assert_true(text_ends(err.text, "goes on behind its end: are these "
+	assert_true(text_ends(err.text, "continues after its end: are these "
 					"several archives in one file?"));
 	buf_done(&tar);
 	buf_done(&seen.text);
@@ -715,7 +715,7 @@ static void contents_are_copied_whatever_their_size(void **state)
 		assert_int_equal(
 			shard_writer_write(writer, 4, 1, fd, "s", &entry, &err),
 			-1);
-		if (!strstr(err.text, i < 2 ? "' was changed while it was read"
+		if (!strstr(err.text, i < 2 ? "' changed while it was read"
 					    : "No such file"))
 			fail_msg("%s", err.text);
 		free(path);

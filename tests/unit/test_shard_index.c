@@ -90,7 +90,7 @@ static void what_is_wrong_is_said(void **state)
 		  "'i': this version of jobrun reads the format version 1, not "
 		  "2" },
 		{ "\"formatVersion\": 1", "\"version\": 1",
-		  "'i': it is no index of shards" },
+		  "'i': it is not an index of shards" },
 		{ "b.tar", "../b.tar",
 		  "'i': shards[0]: \"name\" must be the name of a file beside "
 		  "the index" },
@@ -123,8 +123,9 @@ static void what_is_wrong_is_said(void **state)
 		{ "\"shards\": [", "\"shards\": [], \"more\": [",
 		  "'i': \"shards\" must be a list with at least one" },
 		{ "\"shards\": [", "\"shards\": [7,",
-		  "'i': shards[0]: a shard is no object" },
-		{ "]\n}\n", "]\n", "'i' is no index of shards: it is no JSON" },
+		  "'i': shards[0]: a shard is not an object" },
+		{ "]\n}\n", "]\n",
+		  "'i' is not an index of shards: it is not JSON" },
 	};
 	struct shard_index index;
 	size_t i;

@@ -723,8 +723,7 @@ static void attempts_follow_the_rules(void **state)
 	/* The job is requeued nevertheless. */
 	turn_is(2, SLURM_STEP_END, 1);
 	next_is(2, false, 0, 0,
-		"it was restarted 1 time already "
-		"(jobrun.restart.maxPreemptions)");
+		"already restarted 1 time (jobrun.restart.maxPreemptions)");
 	turn_is(2, SLURM_STEP_END, 1);
 	forget_run();
 

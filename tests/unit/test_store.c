@@ -1082,7 +1082,7 @@ static void looking_makes_nothing(void **state)
 	assert_non_null(store);
 	assert_string_equal(store_folder(store), "");
 	assert_int_equal(store_run_add(store, &run, &err), -1);
-	assert_string_equal(err.text, "there is no store to write to");
+	assert_string_equal(err.text, "no store to write to");
 	assert_int_equal(access("runs", F_OK), -1);
 	store_close(store);
 	assert_int_equal(chdir("/"), 0);

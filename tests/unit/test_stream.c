@@ -109,10 +109,10 @@ static void changes_are_errors(void **state)
 		enum shard_fault fault;
 		const char *text;
 	} cases[] = {
-		{ FAULT_TAG, "it was changed while it was read" },
-		{ FAULT_GROWN, "it was changed while it was read" },
-		{ FAULT_REPLACED, "it was changed while it was read" },
-		{ FAULT_GONE, "it was changed while it was read" },
+		{ FAULT_TAG, "it changed while it was read" },
+		{ FAULT_GROWN, "it changed while it was read" },
+		{ FAULT_REPLACED, "it changed while it was read" },
+		{ FAULT_GONE, "it changed while it was read" },
 	};
 	struct one_fault one;
 	struct stream_fixture f = { .server = { .size = stream_sizes_large,
@@ -154,7 +154,7 @@ static void what_is_not_there_is_an_error(void **state)
 
 	(void)state;
 	assert_int_equal(stream_fixture_run(&f), -1);
-	assert_non_null(strstr(f.err.text, "/2: it is not there"));
+	assert_non_null(strstr(f.err.text, "/2: it does not exist"));
 	assert_false(f.wrong);
 	assert_int_equal(f.whole, 2);
 }
@@ -227,7 +227,7 @@ static void a_dead_link_is_an_error(void **state)
 	(void)state;
 	assert_int_equal(stream_fixture_run(&f), -1);
 	assert_int_equal(f.err.code, ERROR_UNREACHABLE);
-	assert_non_null(strstr(f.err.text, "given up after"));
+	assert_non_null(strstr(f.err.text, "gave up after"));
 	assert_it_broke(&f, 0);
 }
 

@@ -25,7 +25,7 @@ int applyset_check(const char *name, struct error *err)
 	if (name[0] && !*p && strlen(name) <= APPLYSET_MAX)
 		return 0;
 	return error_set(err, ERROR_USAGE,
-			 "'%.*s' can't be the name of a set: it takes up to %d "
+			 "'%.*s' can't be the name of a set: use up to %d "
 			 "letters, digits, '.', '_', '-' and '/'",
 			 APPLYSET_MAX, name, APPLYSET_MAX);
 }
@@ -45,8 +45,8 @@ static int read_name(const char *directory, char **out, struct error *err)
 	/* Through a link the error message could show a line of any file. */
 	if (S_ISLNK(st.st_mode)) {
 		error_set(err, ERROR_INVALID,
-			  "'%s' is a link: the name of the set must stand in "
-			  "the file itself",
+			  "'%s' is a link: put the name of the set into the "
+			  "file itself",
 			  path);
 		goto out;
 	}

@@ -237,7 +237,7 @@ int executor_result(const struct executor *executor, struct error *err)
 	}
 	if (executor->left)
 		return error_set(err, ERROR_INTERRUPTED,
-				 "stopped before all was done");
+				 "stopped before everything was done");
 	if (executor->skipped)
 		return error_set(err, ERROR_INTERRUPTED, "interrupted");
 	return 0;

@@ -63,7 +63,8 @@ static int fill_output(void *arg, const char *kind, const char *resource,
 	}
 	if (!need)
 		return error_set(err, ERROR_FAILED,
-				 "it refers to %s '%s', which it does not need",
+				 "it refers to %s '%s', which it does not "
+				 "depend on",
 				 kind, resource);
 	if (read_need(filling, need, err) < 0)
 		return -1;

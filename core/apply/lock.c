@@ -63,7 +63,7 @@ static int held_by(const char *job_id, int fd, struct error *err)
 	line[strcspn(line, "\n")] = '\0';
 	return error_set(err, ERROR_TRY_AGAIN,
 			 "another jobrun is working on job '%s': %s", job_id,
-			 line[0] ? line : "it does not say who");
+			 line[0] ? line : "holder unknown");
 }
 
 /* The holder removes the file on release, so our lock may be on a deleted

@@ -95,7 +95,8 @@ static const char *judge_unused(const struct listed *it,
 	if (it->create_time_ms &&
 	    age_ms < (killed ? rules->young_killed_ms : rules->young_ms))
 		return NULL;
-	return killed ? "who made it was killed before there was a run"
+	return killed ? "the command that created it was killed before it "
+			"started a run"
 		      : "no run of its job exists";
 }
 
@@ -112,7 +113,7 @@ static const char *judge(const struct listed *it, const struct owner *owner,
 		return "it has expired";
 	if (!owner->exists)
 		return judge_unused(it, rules);
-	return is_kept(it, owner) ? NULL : "the run of its job is over";
+	return is_kept(it, owner) ? NULL : "the run of its job has ended";
 }
 
 void orphans_find(const struct listing *all, const struct orphan_rules *rules,

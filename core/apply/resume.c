@@ -41,14 +41,14 @@ static const char *look_at(const struct action *action, bool *left)
 	*left = action->type != ACTION_NOOP;
 	if (!*left)
 		return action->have ? "it exists"
-				    : "it does not exist, nor is it needed";
+				    : "it does not exist, and is not needed";
 	if (!action->have)
-		return "it does not exist, and is made now";
+		return "it does not exist; creating it now";
 	if (action->type == ACTION_UPDATE || action->type == ACTION_REPLACE)
-		return "it exists as it was, and is changed now";
+		return "it exists unchanged; changing it now";
 	if (action->type == ACTION_DELETE)
-		return "it exists, and is deleted now";
-	return "it was not started, and is now";
+		return "it exists; deleting it now";
+	return "it was not started; starting it now";
 }
 
 /* Looks at a resource that the job no longer wants, so that no other code
@@ -65,7 +65,7 @@ static int look_at_stray(const struct intent_record *intent,
 	size_t i;
 
 	*left = true;
-	*found = "the job is not for that provider any more, and it may exist";
+	*found = "the job no longer uses that provider, and it may exist";
 	if (strcmp(provider->name, intent->provider) != 0)
 		return 0;
 	for (i = 0; provider->kinds[i]; i++)
@@ -79,8 +79,7 @@ static int look_at_stray(const struct intent_record *intent,
 	if (want.kind->read(ctx, &want, &have, err) < 0)
 		return error_prefix(err, "%s '%s'", intent->kind, intent->name);
 	*left = have.exists;
-	*found = have.exists ? "it exists, but the job does not have it any "
-			       "more"
+	*found = have.exists ? "it exists, but the job no longer has it"
 			     : "it does not exist";
 	json_decref(have.properties);
 	json_decref(have.outputs);

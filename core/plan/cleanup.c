@@ -43,13 +43,13 @@ static void take_along(const struct plan_job *planned, struct action **by_place,
 				   run->have->run.state)) {
 			action->type = ACTION_DELETE;
 			action->reason = arena_printf(
-				mem, "the run is over (cleanup: %s)",
+				mem, "the run has ended (cleanup: %s)",
 				cleanup_name(planned->job->jobrun.cleanup));
 			action->change_count = 0;
 		} else if (run->type == ACTION_REPLACE &&
 			   planned->job->jobrun.cleanup == CLEANUP_ALWAYS) {
 			action->type = ACTION_REPLACE;
-			action->reason = "goes with the run that is ended";
+			action->reason = "deleted with its run";
 		}
 	}
 }

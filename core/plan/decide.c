@@ -45,11 +45,11 @@ static const char *ended_before(const struct run_status *run, struct arena *mem)
 	if (run->state == RUN_SUCCEEDED)
 		return "already succeeded";
 	if (run->state == RUN_CANCELLED)
-		return "cancelled before: --rerun runs it again";
+		return "cancelled before; --rerun runs it again";
 	if (run->exit_code < 0)
-		return "failed before: --rerun runs it again";
+		return "failed before; --rerun runs it again";
 	return arena_printf(mem,
-			    "failed before (exit %d): --rerun runs it again",
+			    "failed before (exit %d); --rerun runs it again",
 			    run->exit_code);
 }
 
@@ -87,8 +87,8 @@ static void decide_same_run(struct action *action, bool rerun,
 		action->follow = true;
 		decide(action, ACTION_NOOP,
 		       arena_printf(mem,
-				    "is still %s, attempt %d: --rerun starts "
-				    "no other beside it",
+				    "is still %s, attempt %d; --rerun starts "
+				    "no second one",
 				    doing(run->state), run->attempt));
 	} else {
 		action->follow = true;
@@ -122,8 +122,8 @@ static int decide_changed_run(struct action *action, struct arena *mem,
 				 run->attempt);
 	decide(action, ACTION_REPLACE,
 	       run->state == RUN_CANCELLING
-		       ? "being cancelled with other settings: will run "
-			 "again when that has ended"
+		       ? "being cancelled with other settings: will run again "
+			 "after that"
 		       : arena_printf(mem,
 				      "%s%s with other settings: will be "
 				      "cancelled, then run again",
@@ -139,10 +139,10 @@ int plan_check_origin(const char *job_id, const struct run_status *run,
 	if (origin_is_same(run->origin, origin))
 		return 0;
 	return error_set(err, ERROR_TRY_AGAIN,
-			 "run '%s' (attempt %d) %s%s, and it is of another "
-			 "job of that name: that is from %s, this one from %s; "
-			 "another jobId keeps them apart, --take-over takes it "
-			 "over",
+			 "run '%s' (attempt %d) %s%s, and belongs to another "
+			 "job of that name: that one is from %s, this one from "
+			 "%s; use another jobId, or --take-over to take the "
+			 "run over",
 			 job_id, run->attempt, over ? "has " : "is ",
 			 over ? run_state_name(run->state) : doing(run->state),
 			 run->origin, origin);
@@ -153,7 +153,7 @@ static int decide_run(struct action *action, const struct plan_options *options,
 {
 	if (!action->have) {
 		decide(action, ACTION_RUN,
-		       action->unseen ? "unless it was run: not looked at"
+		       action->unseen ? "unless it was run: not checked"
 				      : "not run yet");
 		return 0;
 	}
@@ -190,7 +190,7 @@ static void decide_thing(struct action *action, struct change *changes,
 
 	if (!action->have) {
 		decide(action, ACTION_CREATE,
-		       action->unseen ? "unless it exists: not looked at"
+		       action->unseen ? "unless it exists: not checked"
 				      : "does not exist yet");
 		return;
 	}
@@ -202,7 +202,7 @@ static void decide_thing(struct action *action, struct change *changes,
 		}
 	}
 	if (!action->change_count)
-		decide(action, ACTION_NOOP, "is as wanted");
+		decide(action, ACTION_NOOP, "is up to date");
 	else if (first && n > 1)
 		decide(action, ACTION_REPLACE,
 		       arena_printf(mem,

@@ -50,7 +50,7 @@ void estimate_text(const struct estimate *estimate, struct buf *out)
 		duration_format(estimate->limit_s, limit, sizeof(limit));
 		buf_printf(&line, ", at most %s", limit);
 	} else {
-		buf_puts(&line, ", no limit of time");
+		buf_puts(&line, ", no time limit");
 	}
 	if (estimate_cost(estimate, &cost)) {
 		money_format(cost, amount);
@@ -76,16 +76,14 @@ void estimate_total_text(const struct estimate_total *total, struct buf *out)
 		buf_printf(&line, ", at most %.1f machine hours",
 			   total->machine_hours);
 	if (total->unlimited)
-		buf_printf(&line, ", %zu %s without a limit of time",
+		buf_printf(&line, ", %zu %s without a time limit",
 			   total->unlimited,
 			   total->unlimited == 1 ? "run" : "runs");
 	if (total->currency && total->unknown < total->jobs) {
 		money_format(total->cost, amount);
 		buf_printf(&line, ", at most %s %s", amount, total->currency);
 		if (total->unknown)
-			buf_printf(&line,
-				   " without %zu %s whose cost is not "
-				   "known",
+			buf_printf(&line, " without %zu %s of unknown cost",
 				   total->unknown,
 				   total->unknown == 1 ? "run" : "runs");
 	}

@@ -33,7 +33,7 @@ static int cycle_error(const struct order_walk *walk, size_t again,
 	for (; i < walk->depth; i++)
 		buf_printf(&names, "%s -> ",
 			   walk->all->items[walk->stack[i]]->name);
-	error_set(err, ERROR_INVALID, "these need each other: %s%s",
+	error_set(err, ERROR_INVALID, "circular dependency: %s%s",
 		  buf_text(&names), first->name);
 	buf_done(&names);
 	return -1;

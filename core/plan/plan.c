@@ -179,7 +179,7 @@ static void spare_unneeded(const struct resources *desired,
 		if (rests && (action->type == ACTION_CREATE ||
 			      waits_for_others(action))) {
 			action->type = ACTION_NOOP;
-			action->reason = "not needed: the run is over";
+			action->reason = "not needed: the run has ended";
 			action->change_count = 0;
 			action->drift = DRIFT_NONE;
 		}
@@ -301,7 +301,7 @@ static const char *reason_to_delete(const struct kind *kind,
 {
 	if ((kind->flags & KIND_RUN) && !run_state_is_final(have->run.state))
 		return arena_printf(mem,
-				    "%s; attempt %d is not over: will be "
+				    "%s; attempt %d is still running: will be "
 				    "cancelled, then deleted",
 				    reason, have->run.attempt);
 	return arena_strdup(mem, reason);

@@ -215,7 +215,7 @@ static void compare_actions(struct file_compare *compare, const json_t *was,
 			continue;
 		buf_puts(compare->why, "'");
 		show_text(compare->why, id);
-		buf_puts(compare->why, "' is not there any more\n");
+		buf_puts(compare->why, "' no longer exists\n");
 	}
 	json_object_foreach(new, id, one)
 	{
@@ -224,7 +224,7 @@ static void compare_actions(struct file_compare *compare, const json_t *was,
 		compare->stale = true;
 		buf_puts(compare->why, "'");
 		show_text(compare->why, id);
-		buf_puts(compare->why, "' was not there\n");
+		buf_puts(compare->why, "' is new\n");
 	}
 	json_decref(old);
 	json_decref(new);
@@ -260,7 +260,7 @@ static void compare_gone_job(struct file_compare *compare, const json_t *was)
 		return;
 	buf_puts(compare->why, "job '");
 	show_text(compare->why, compare->job_id);
-	buf_puts(compare->why, "' is not there any more\n");
+	buf_puts(compare->why, "' no longer exists\n");
 }
 
 /* A plan saved by an older jobrun has no digest 2. */
@@ -321,13 +321,13 @@ static void compare_shown(struct file_compare *compare, const json_t *was,
 	static const struct {
 		const char *key, *text;
 	} shown[] = {
-		{ "file", "its file has another name" },
+		{ "file", "its file was renamed" },
 		{ "job", "its fields have changed" },
-		{ "fields", "what its file says has changed" },
-		{ "missing", "what is missing has changed" },
+		{ "fields", "its file's settings have changed" },
+		{ "missing", "what it lacks has changed" },
 		{ "warnings", "its warnings have changed" },
-		{ "ships", "what is shipped and left out has changed" },
-		{ "reads", "what is in its source has changed" },
+		{ "ships", "the files that it ships or excludes have changed" },
+		{ "reads", "the contents of its source have changed" },
 		{ "source", "its source has changed" },
 		{ "estimate", "its estimate has changed" },
 	};
@@ -382,7 +382,7 @@ static void compare_jobs(struct file_compare *compare, const json_t *old,
 		if (json_object_get(old, id))
 			continue;
 		compare->stale = true;
-		buf_printf(compare->why, "job '%s' was not there\n", id);
+		buf_printf(compare->why, "job '%s' is new\n", id);
 	}
 }
 

@@ -52,7 +52,7 @@ static void show(struct buf *out, const json_t *value)
 	struct buf text = { 0 };
 
 	if (!value || json_is_null(value)) {
-		buf_puts(out, "not there");
+		buf_puts(out, "absent");
 		return;
 	}
 	show_value(&text, value);
@@ -131,7 +131,7 @@ void saved_say_job(struct buf *out, const char *job_id, const json_t *was,
 		buf_printf(out, "job '%s': %s\n", job_id,
 			   json_object_get(is, "job")
 				   ? "it has a file again"
-				   : "it was applied anew, or its file is "
+				   : "it was applied again, or its file is "
 				     "gone");
 		return;
 	}
@@ -139,8 +139,8 @@ void saved_say_job(struct buf *out, const char *job_id, const json_t *was,
 	if (say_source(out, job_id, was, is) || n)
 		return;
 	buf_printf(out,
-		   "job '%s': a package of it, or jobrun itself, is another "
-		   "one now\n",
+		   "job '%s': one of its packages, or jobrun itself, has "
+		   "changed\n",
 		   job_id);
 }
 
@@ -184,7 +184,7 @@ static bool say_world(struct buf *out, const json_t *was, const json_t *is)
 
 static void say_reasons(struct buf *out, const json_t *was, const json_t *is)
 {
-	buf_printf(out, ": planned was %s (", saved_text(was, "action"));
+	buf_printf(out, ": the plan was %s (", saved_text(was, "action"));
 	show_text(out, saved_text(was, "reason"));
 	buf_printf(out, "), now it is %s (", saved_text(is, "action"));
 	show_text(out, saved_text(is, "reason"));
@@ -204,7 +204,6 @@ void saved_say_action(struct buf *out, const char *job_id, const json_t *was,
 	if (!planned)
 		say_reasons(out, was, is);
 	if (!(seen && say_world(out, was, is)) && planned)
-		buf_puts(out, ": it is not what it was, or would be done in "
-			      "another way");
+		buf_puts(out, ": it has changed, or would be done differently");
 	buf_putc(out, '\n');
 }

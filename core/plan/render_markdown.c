@@ -381,7 +381,7 @@ static void write_cut(const size_t *missing, struct buf *out)
 			break;
 	if (i == COUNT(what))
 		return;
-	buf_puts(out, "\n_Cut to fit into a comment; left out:");
+	buf_puts(out, "\n_Cut to fit into a comment; omitted:");
 	for (; i < COUNT(what); i++) {
 		if (!missing[i])
 			continue;
@@ -432,7 +432,7 @@ static void write_targets(const struct plan *plan, struct buf *out)
 		buf_puts(out, i ? ", " : "");
 		markdown_code(out, plan_target_at(plan, i));
 	}
-	buf_puts(out, " and what that needs (`--target`).\n");
+	buf_puts(out, " and what it depends on (`--target`).\n");
 }
 
 static void write_head(const struct plan *plan, struct buf *out)
@@ -498,7 +498,7 @@ void plan_render_markdown(const struct plan *plan, struct buf *out)
 		render.missing.title =
 			"**Missing, so these cannot be applied yet:**";
 		render.unknown.title =
-			"**Not looked at, so the plan may become another:**";
+			"**Not checked, so the plan may change:**";
 		render.warnings.title = "**Warnings:**";
 		render.jobs.title = "**Jobs:**";
 		render.notes.title = "**Notes:**";

@@ -397,7 +397,7 @@ static void render_targets(struct text_render *render, const struct plan *plan)
 		buf_puts(render->out, i ? ", " : "");
 		show_text(render->out, plan_target_at(plan, i));
 	}
-	buf_puts(render->out, " and what that needs (--target).\n");
+	buf_puts(render->out, " and what it depends on (--target).\n");
 }
 
 static void render_missing(struct text_render *render, const struct plan *plan)

@@ -26,7 +26,7 @@ const char *action_remark(const struct action *action)
 	if (action->type == ACTION_NOOP)
 		return action->unread_secret
 			       ? "a secret of it can't be read here: whether "
-				 "that changed is not known"
+				 "it changed is unknown"
 			       : NULL;
 	if (action->drift == DRIFT_GONE)
 		return "it was deleted outside jobrun";
@@ -49,8 +49,8 @@ void plan_drift_text(const struct plan *plan, struct buf *out)
 		buf_putc(out, ' ');
 	if (unknown)
 		buf_printf(out,
-			   "Whether %zu of these %s changed by the files or "
-			   "outside jobrun is not known here.",
+			   "It is not known here whether %zu of these %s "
+			   "changed by the files or outside jobrun.",
 			   unknown, unknown == 1 ? "was" : "were");
 }
 

@@ -138,8 +138,7 @@ int targets_check(const struct targets *targets, struct error *err)
 	if (i == targets->count)
 		return 0;
 	near = nearest(targets, targets->names[i]);
-	return error_set(err, ERROR_USAGE,
-			 "--target: no action here is '%s'%s%s%s",
+	return error_set(err, ERROR_USAGE, "--target: no action '%s'%s%s%s",
 			 targets->names[i], near ? "; did you mean '" : "",
 			 near ? near
 			      : " ('jobrun plan --format json' has "

@@ -64,7 +64,7 @@ assert one["jobId"] == "a" and one["name"] == "a-thing-04", one'
   fake a.yaml a 'resources: 1'
   run jobrun apply a.yaml
   [ "$status" -eq 0 ]
-  [[ $output == *"create thing 'a-thing-02': it exists, but the job does not have it any more"* ]]
+  [[ $output == *"create thing 'a-thing-02': it exists, but the job no longer has it"* ]]
   run jobrun status
   [[ $output == *"a: create thing 'a-thing-02'"* ]]
 }

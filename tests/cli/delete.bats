@@ -156,7 +156,7 @@ END
   [[ $output == *"succeeded, from dir:$TMP/p1/job"* ]]
   run jobrun delete --yes p2/job/config.yaml
   [ "$status" = 75 ]
-  [[ $output == *"that is from dir:$TMP/p1/job, this one from dir:$TMP/p2/job"* ]]
+  [[ $output == *"that one is from dir:$TMP/p1/job, this one from dir:$TMP/p2/job"* ]]
   run jobrun delete --yes --take-over p2/job/config.yaml
   [ "$status" = 0 ]
 }

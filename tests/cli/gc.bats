@@ -45,7 +45,7 @@ clean() {
   run jobrun gc --provider fake
   [ "$status" -eq 0 ]
   echo "$output"
-  [[ $output == *"fake  thing  a-thing-01  (job a, "*" old): the run of its job is over"* ]]
+  [[ $output == *"fake  thing  a-thing-01  (job a, "*" old): the run of its job has ended"* ]]
   [[ $output == *"fake  thing  b-thing-02  (job b, "*" old): no run of its job exists"* ]]
   [[ $output != *c-thing-01* ]]
   [[ $output == *"nothing deleted; pass --yes to delete it"* ]]
@@ -97,7 +97,7 @@ clean() {
 import json, sys
 one, = json.loads(sys.argv[1].split("\njobrun: ")[0])["found"]
 assert one["kind"] == "thing" and one["jobId"] == "a" and one["deleted"], one
-assert one["reason"] == "the run of its job is over" and one["place"].endswith("/w")' "$output"
+assert one["reason"] == "the run of its job has ended" and one["place"].endswith("/w")' "$output"
   [ "$(world w)" = "run.a " ]
 }
 

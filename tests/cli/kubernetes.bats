@@ -211,7 +211,7 @@ END
   export JOBRUN_STATE_DIR=$TMP/other
   run jobrun plan --prune two/jobs
   echo "$output"
-  [[ $output == *"- job "*"plain "*"gone from the files; attempt 1 is not over: will be cancelled, then deleted"* ]]
+  [[ $output == *"- job "*"plain "*"gone from the files; attempt 1 is still running: will be cancelled, then deleted"* ]]
   [[ $output == *"- service "*"plain "*"gone from the files"* ]]
   [[ $output == *"- job "*"set "*"will be cancelled, then deleted"* ]]
   [[ $output == *"- secret "*"set "*"gone from the files"* ]]
@@ -343,7 +343,7 @@ END
   run jobrun plan "$EXAMPLES/kubernetes/job.yaml"
   echo "$output"
   [ "$status" -eq 77 ]
-  [[ $output == *"unless it was run: not looked at"* ]]
+  [[ $output == *"unless it was run: not checked"* ]]
   [[ $output == *"! unknown: what exists: "*"there is no \$KUBECONFIG and no ~/.kube/config"* ]]
   run jobrun apply --yes "$EXAMPLES/kubernetes/job.yaml"
   [ "$status" -eq 69 ]
@@ -392,7 +392,7 @@ jobrun: {provider: kubernetes, command: [echo, hi], kubernetes: {kubeconfig: ../
 END
   run jobrun plan --out "$TMP/first.plan" jobs
   [ "$status" -eq 0 ]
-  [[ $output == *"unseen  unless it was run: not looked at"* ]]
+  [[ $output == *"unseen  unless it was run: not checked"* ]]
   run jobrun apply --yes "$TMP/first.plan"
   echo "$output"
   [ "$status" -eq 0 ]

@@ -137,7 +137,7 @@ END
   [ "$(wc -c <comment.md)" -gt 40000 ]
   [ "$(head -n 1 comment.md)" = '**jobrun plan:** 1000 to run' ]
   grep -q '^The runs use 1000 machines, 4000 cores, at most 1000.0 machine hours.$' comment.md
-  [[ $(tail -n 1 comment.md) == "_Cut to fit into a comment; left out: "*" of the jobs, 1000 entries with the details of a job. "* ]]
+  [[ $(tail -n 1 comment.md) == "_Cut to fit into a comment; omitted: "*" of the jobs, 1000 entries with the details of a job. "* ]]
 }
 
 @test "a plan shows every field of the file, in every format, and a newline as one" {
@@ -181,5 +181,5 @@ END
   run jobrun apply --yes p.json
   echo "$output"
   [ "$status" -eq 75 ]
-  [[ $output == *"job 'q': what its file says has changed"* ]]
+  [[ $output == *"job 'q': its file's settings have changed"* ]]
 }

@@ -67,9 +67,9 @@ for a in json.load(sys.stdin)["jobs"][0]["actions"]:
   run causes
   [[ ${lines[0]} == "f-thing-01 update unknown color=?" ]]
   run jobrun plan f.yaml
-  [[ $output == *"Whether 3 of these were changed by the files or outside jobrun is not known here."* ]]
+  [[ $output == *"It is not known here whether 3 of these were changed by the files or outside jobrun."* ]]
   [[ $output != *"(changed"* ]]
-  # What is as wanted is remembered when apply sees it.
+  # What is up to date is remembered when apply sees it.
   fake_job
   jobrun apply f.yaml
   sed -i 's/red/green/' w/thing.f-thing-01.json

@@ -32,7 +32,7 @@ END
   [[ $output != *EUR* ]]
   priced a.yaml a 'scaleTier: STANDARD_1'
   run jobrun plan a.yaml
-  [[ $output == *"uses: 8 machines, 52 cores, no limit of time"* ]]
+  [[ $output == *"uses: 8 machines, 52 cores, no time limit"* ]]
   # On this machine machine types do not matter.
   priced a.yaml a "$CUSTOM" local
   run jobrun plan a.yaml
@@ -48,12 +48,12 @@ END
   [[ $output == *"at most 1h30m, at most 3.00 EUR"* ]]
   priced b.yaml b "$CUSTOM"
   run jobrun plan --prices prices.yaml b.yaml
-  [[ $output == *"no limit of time, 0.6000 EUR per hour"* ]]
+  [[ $output == *"no time limit, 0.6000 EUR per hour"* ]]
   priced c.yaml c 'scaleTier: STANDARD_1'
   export JOBRUN_PRICES=prices.yaml
   run jobrun plan a.yaml b.yaml c.yaml
   echo "$output"
-  [[ $output == *"The runs use 14 machines, 4 accelerators, 76 cores, at most 4.5 machine hours, 2 runs without a limit of time, at most 3.00 EUR without 2 runs whose cost is not known."* ]]
+  [[ $output == *"The runs use 14 machines, 4 accelerators, 76 cores, at most 4.5 machine hours, 2 runs without a time limit, at most 3.00 EUR without 2 runs of unknown cost."* ]]
   [[ $output == *"The price list has no price for n1-highcpu-8."* ]]
   run jobrun plan --format markdown a.yaml b.yaml c.yaml
   [[ ${lines[1]} == "The runs use 14 machines"* ]]

@@ -94,7 +94,7 @@ END
   jobrun apply f.yaml
   unset MY_TOKEN
   run jobrun plan f.yaml
-  [[ $output == *"f-thing-01  is as wanted; a secret of it can't be read here: whether that changed is not known"* ]]
+  [[ $output == *"f-thing-01  is up to date; a secret of it can't be read here: whether it changed is unknown"* ]]
   [[ $output == *"Nothing to do."* ]]
   fake_job 'color: blue'
   run jobrun apply f.yaml

@@ -30,10 +30,10 @@ for job in json.load(sys.stdin)["jobs"]:
   run jobrun plan --target thing/g-thing-02 --target thing/f-thing-01 f.yaml g.yaml
   echo "$output"
   [[ $output == *"Plan: 2 to create."* ]]
-  [[ $output == *"Partial: only thing/g-thing-02, thing/f-thing-01 and what that needs (--target)."* ]]
+  [[ $output == *"Partial: only thing/g-thing-02, thing/f-thing-01 and what it depends on (--target)."* ]]
   run jobrun plan --format markdown --target thing/g-thing-02 f.yaml g.yaml
   [[ ${lines[0]} == '**jobrun plan:** 1 to create' ]]
-  [[ $output == *'**Partial:** only `thing/g-thing-02` and what that needs'* ]]
+  [[ $output == *'**Partial:** only `thing/g-thing-02` and what it depends on'* ]]
 }
 
 @test "apply does no more, and the rest is still to be done" {
@@ -52,10 +52,10 @@ for job in json.load(sys.stdin)["jobs"]:
   fake_jobs
   run jobrun plan --target f/thing/f-thing-5 f.yaml
   [ "$status" -eq 64 ]
-  [[ $output == *"--target: no action here is 'f/thing/f-thing-5'; did you mean 'f/thing/f-thing-05'?"* ]]
+  [[ $output == *"--target: no action 'f/thing/f-thing-5'; did you mean 'f/thing/f-thing-05'?"* ]]
   run jobrun apply --target nothing f.yaml
   [ "$status" -eq 64 ]
-  [[ $output == *"no action here is 'nothing' ('jobrun plan --format json' has their ids)"* ]]
+  [[ $output == *"no action 'nothing' ('jobrun plan --format json' has their ids)"* ]]
   [ "$(ls w | grep -c '^thing')" = 0 ]
 }
 

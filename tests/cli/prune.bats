@@ -54,7 +54,7 @@ jobrun:   failed: job 'worse': create thing 'worse-thing-01': failed, as told"* 
   fake jobs/3.yaml worse 'resources: 2, width: 1'
   fake jobs/4.yaml unread 'resources: 1'
   refused 1 apply jobs
-  [[ $output == *"5 jobs: 2 succeeded, 1 failed, 2 unchanged"*"failed: job 'bad': failed before (exit 3): --rerun runs it again" ]]
+  [[ $output == *"5 jobs: 2 succeeded, 1 failed, 2 unchanged"*"failed: job 'bad': failed before (exit 3); --rerun runs it again" ]]
   rm jobs/2.yaml
   jobrun apply jobs
 }
@@ -122,7 +122,7 @@ assert actions[0]["kind"] == "run" and actions[1]["dependsOn"] == ["b/run/b"]' "
   wait_until 10 state_is b RUNNING
   rm jobs/b.yaml
   run jobrun plan --prune jobs
-  [[ $output == *"gone from the files; attempt 1 is not over: will be cancelled, then deleted"* ]]
+  [[ $output == *"gone from the files; attempt 1 is still running: will be cancelled, then deleted"* ]]
   run jobrun apply --prune --yes jobs
   [ "$status" -eq 0 ]
   [[ $output == *"2 jobs: "*"1 deleted"* ]]
@@ -145,7 +145,7 @@ assert actions[0]["kind"] == "run" and actions[1]["dependsOn"] == ["b/run/b"]' "
   refused 64 apply --prune p
   cp b.yaml jobs/b.yaml
   refused 75 apply --yes p
-  [[ $output == *"run 'b' of job 'b': planned was delete (gone from the files), now it is noop"* ]]
+  [[ $output == *"run 'b' of job 'b': the plan was delete (gone from the files), now it is noop"* ]]
   [[ $output == *"is stale; nothing done"* ]]
   jobrun apply --rerun jobs/b.yaml
   rm jobs/b.yaml
@@ -387,7 +387,7 @@ assert not json.load(sys.stdin)["unfinished"]'
   jobrun plan --prune --out p jobs
   jobrun delete b
   refused 75 apply --yes p
-  [[ $output == *"job 'b' is not there any more"*"is stale; nothing done"* ]]
+  [[ $output == *"job 'b' no longer exists"*"is stale; nothing done"* ]]
 }
 
 @test "a deletion that fails is named, and is done the next time" {

@@ -33,7 +33,7 @@ refused() {
   [ "$(calls create)" = 4 ]
   refused p.json
   [[ $output == *"'p.json' was already applied; nothing done"* ]]
-  [[ $output == *"thing 'f-thing-01' of job 'f': planned was create"* ]]
+  [[ $output == *"thing 'f-thing-01' of job 'f': the plan was create"* ]]
   [ "$(calls create)" = 4 ]
 }
 
@@ -103,14 +103,14 @@ refused() {
 
   rm "$world"/thing.f-thing-02.json
   refused p.json
-  [[ $output == *"'f-thing-02' of job 'f': planned was update"*"now it is create (does not exist yet)"* ]]
+  [[ $output == *"'f-thing-02' of job 'f': the plan was update"*"now it is create (does not exist yet)"* ]]
 
   # Done by somebody else, in part.
   cp before/thing.* "$world"/
   sed -i 's/red/blue/' "$world"/thing.f-thing-02.json
   refused p.json
   [[ $output == *"is stale"* ]]
-  [[ $output == *"'f-thing-02' of job 'f': planned was update"*"now it is noop"* ]]
+  [[ $output == *"'f-thing-02' of job 'f': the plan was update"*"now it is noop"* ]]
 
   # As it was again: nothing is in the way.
   cp before/thing.* "$world"/
@@ -161,8 +161,8 @@ refused() {
   job jobs/c.yaml c true
   rm jobs/b.yaml
   refused p.json
-  [[ $output == *"job 'b' is not there any more"* ]]
-  [[ $output == *"job 'c' was not there"* ]]
+  [[ $output == *"job 'b' no longer exists"* ]]
+  [[ $output == *"job 'c' is new"* ]]
 }
 
 @test "two saved plans of one state are equal to the byte" {
@@ -268,5 +268,5 @@ refused() {
   sed -i s/red/green/ state/fake-world/thing.f-thing-01.json
   refused p.json
   [[ $output == *"'p.json' is stale"* ]]
-  [[ $output == *"planned was create (does not exist yet), now it is update (1 field differs)"* ]]
+  [[ $output == *"the plan was create (does not exist yet), now it is update (1 field differs)"* ]]
 }

@@ -274,7 +274,7 @@ END
   touch src/a.log
   run jobrun apply --yes good.plan
   [ "$status" -eq 75 ]
-  [[ "$output" == *"job 'l': what is in its source has changed"* ]]
+  [[ "$output" == *"job 'l': the contents of its source have changed"* ]]
 }
 
 # ---- where it is from ------------------------------------------------------

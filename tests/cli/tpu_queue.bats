@@ -21,7 +21,7 @@ elsewhere() {
   JOBRUN_STATE_DIR=$TMP/state2 "$JOBRUN" "$@"
 }
 
-@test "a place in the queue is as wanted, here and elsewhere, and found by who asks for its age" {
+@test "a place in the queue is up to date, here and elsewhere, and found by who asks for its age" {
   start_google
   tell state '{"tpu": {"*": {"queue": ["WAITING_FOR_RESOURCES"]}}}'
   queued job.yaml 'startupScript: "echo mine", disks: [d]'
@@ -31,7 +31,7 @@ elsewhere() {
   echo "$output"
   [ "$status" -eq 0 ]
   [[ $output != *"± "* ]]
-  [[ $output == *"· tpu-vm  wait  is as wanted"* ]]
+  [[ $output == *"· tpu-vm  wait  is up to date"* ]]
   run elsewhere gc
   echo "$output"
   [[ $output != *"wait"* ]]

@@ -154,7 +154,7 @@ teardown() {
   tell faults '[]'
   run jobrun plan job.yaml
   echo "$output"
-  [[ $output == *"- tpu-vm  pod  the run is over (cleanup: always)"* ]]
+  [[ $output == *"- tpu-vm  pod  the run has ended (cleanup: always)"* ]]
   run jobrun apply --yes job.yaml
   echo "$output"
   [ "$status" -eq 0 ]

@@ -133,7 +133,7 @@ JSON
   state_is Mnist_1 CANCELLED
   run jobrun plan job.yaml
   echo "$output"
-  [[ $output == *"cancelled before: --rerun runs it again"* ]]
+  [[ $output == *"cancelled before; --rerun runs it again"* ]]
   # One that never had a machine is another matter.
   tell state '{"jobs": {"*": {"script": ["QUEUED"]}}}'
   jobrun apply --yes --rerun --detach job.yaml

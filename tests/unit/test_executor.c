@@ -935,7 +935,7 @@ static void stopping_early_is_safe(void **state)
 	for (i = 0; i < 8; i++)
 		want(&scene, 0, &node, (char[]){ (char)('a' + i), 0 }, "");
 	execute(&scene);
-	check(&scene, ERROR_INTERRUPTED, "stopped before all was done");
+	check(&scene, ERROR_INTERRUPTED, "stopped before everything was done");
 	executor_free(scene.executor);
 	scene.executor = NULL;
 	assert_in_range(scene.calls, 0, 2);
@@ -962,7 +962,7 @@ static void stopping_while_following_is_safe(void **state)
 	plan_jobs(&scene);
 	loop_add_timer(scene.loop, 40, on_stop, scene.loop);
 	execute(&scene);
-	check(&scene, ERROR_INTERRUPTED, "stopped before all was done");
+	check(&scene, ERROR_INTERRUPTED, "stopped before everything was done");
 	scene_done(&scene);
 }
 

@@ -40,12 +40,12 @@ static void what_nobody_needs(void **state)
 	} cases[] = {
 		{ RUN_LIVE, CLEANUP_ALWAYS, 9999, 0, NULL, false, 0 },
 		{ RUN_LIVE, CLEANUP_ALWAYS, 9999, -1, NULL, false, 0 },
-		{ RUN_OK, CLEANUP_ALWAYS, 0, 0, "the run of its job is over",
+		{ RUN_OK, CLEANUP_ALWAYS, 0, 0, "the run of its job has ended",
 		  false, 0 },
-		{ RUN_BAD, CLEANUP_ALWAYS, 0, 5, "the run of its job is over",
+		{ RUN_BAD, CLEANUP_ALWAYS, 0, 5, "the run of its job has ended",
 		  false, 0 },
 		{ RUN_OK, CLEANUP_ON_SUCCESS, 0, 0,
-		  "the run of its job is over", false, 0 },
+		  "the run of its job has ended", false, 0 },
 		{ RUN_BAD, CLEANUP_ON_SUCCESS, 0, 0, NULL, false, 0 },
 		{ RUN_OK, CLEANUP_NEVER, 0, 0, NULL, false, 0 },
 		{ RUN_OK, CLEANUP_NEVER, 0, 5, NULL, false, 0 },
@@ -60,14 +60,17 @@ static void what_nobody_needs(void **state)
 		{ RUN_NONE, CLEANUP_ALWAYS, 9999, 5, NULL, true, 0 },
 		{ RUN_NONE, CLEANUP_ALWAYS, 9999, -1, "it has expired", true,
 		  0 },
-		{ RUN_OK, CLEANUP_ALWAYS, 0, 5, "the run of its job is over",
+		{ RUN_OK, CLEANUP_ALWAYS, 0, 5, "the run of its job has ended",
 		  true, 0 },
 		/* Its creation began here. */
 		{ RUN_NONE, CLEANUP_ALWAYS, 0, 5,
-		  "who made it was killed before there was a run", true,
-		  NOW + 1 },
+		  "the command that created it was killed before it started a "
+		  "run",
+		  true, NOW + 1 },
 		{ RUN_NONE, CLEANUP_NEVER, 0, 5,
-		  "who made it was killed before there was a run", true, NOW },
+		  "the command that created it was killed before it started a "
+		  "run",
+		  true, NOW },
 		{ RUN_LIVE, CLEANUP_ALWAYS, 0, 5, NULL, true, NOW },
 		/* Somebody else created it again much later. */
 		{ RUN_NONE, CLEANUP_ALWAYS, 0, 5, NULL, true,

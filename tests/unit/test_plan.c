@@ -136,7 +136,7 @@ static void order_is_stable_and_cycles_are_named(void **state)
 					->items[strchr(nodes, p[1]) - nodes]);
 		if (cases[i].error) {
 			snprintf(text, sizeof(text),
-				 "job 'job': these need each other: %s",
+				 "job 'job': circular dependency: %s",
 				 cases[i].error);
 			assert_int_equal(make(&scene, false), -1);
 			assert_string_equal(scene.err.text, text);
@@ -200,7 +200,7 @@ static void rules_for_things(void **state)
 		{ &node, NULL, "{\"zone\":\"a\"}", ACTION_CREATE,
 		  "does not exist yet", 1 },
 		{ &node, "{\"zone\":\"a\"}", "{\"zone\":\"a\"}", ACTION_NOOP,
-		  "is as wanted", 0 },
+		  "is up to date", 0 },
 		{ &node, "{\"n\":1}", "{\"n\":2}", ACTION_UPDATE,
 		  "1 field differs", 1 },
 		{ &node, "{\"n\":1}", "{\"n\":2,\"m\":1}", ACTION_UPDATE,
@@ -261,13 +261,13 @@ static void rules_for_runs(void **state)
 		{ "d1", RUN_SUCCEEDED, 0, true, 0, ACTION_RUN, false,
 		  "again, after attempt 2 (succeeded)", 0 },
 		{ "d1", RUN_FAILED, 3, false, 0, ACTION_NOOP, false,
-		  "failed before (exit 3): --rerun runs it again", 0 },
+		  "failed before (exit 3); --rerun runs it again", 0 },
 		{ "d1", RUN_FAILED, -1, false, 0, ACTION_NOOP, false,
-		  "failed before: --rerun runs it again", 0 },
+		  "failed before; --rerun runs it again", 0 },
 		{ "d1", RUN_FAILED, 3, true, 0, ACTION_RUN, false,
 		  "again, after attempt 2 (failed, exit 3)", 0 },
 		{ "d1", RUN_CANCELLED, -1, false, 0, ACTION_NOOP, false,
-		  "cancelled before: --rerun runs it again", 0 },
+		  "cancelled before; --rerun runs it again", 0 },
 		{ "d1", RUN_CANCELLED, -1, false, UNBEGUN, ACTION_RUN, false,
 		  "cancelled before it began", 0 },
 		{ "d1", RUN_CANCELLED, -1, true, 0, ACTION_RUN, false,
@@ -279,8 +279,7 @@ static void rules_for_runs(void **state)
 		{ "d1", RUN_CANCELLING, -1, false, 0, ACTION_NOOP, true,
 		  "is being cancelled, attempt 2", 0 },
 		{ "d1", RUN_RUNNING, -1, true, 0, ACTION_NOOP, true,
-		  "is still running, attempt 2: --rerun starts no other beside "
-		  "it",
+		  "is still running, attempt 2; --rerun starts no second one",
 		  0 },
 		{ "d0", RUN_SUCCEEDED, 0, false, 0, ACTION_RUN, false,
 		  "changed since attempt 2 (succeeded)", 0 },
@@ -361,7 +360,7 @@ static void an_ended_run_needs_nothing(void **state)
 	assert_int_equal(plan_at(scene.plan, 0)->type, ACTION_CREATE);
 	assert_int_equal(plan_at(scene.plan, 1)->type, ACTION_NOOP);
 	assert_string_equal(plan_at(scene.plan, 1)->reason,
-			    "not needed: the run is over");
+			    "not needed: the run has ended");
 	assert_int_equal(plan_at(scene.plan, 2)->type, ACTION_CREATE);
 	scene_done(&scene);
 }
@@ -437,7 +436,7 @@ static void text_is_aligned_and_escaped(void **state)
 	fill(&scene);
 	check_text(&scene, &style,
 		   "quick  (cloud)  jobs/a.yaml\n"
-		   "  · node  net    is as wanted\n"
+		   "  · node  net    is up to date\n"
 		   "  ± node  vm-1   zone cannot change in place\n"
 		   "      zone          a → b  (forces replacement)\n"
 		   "      labels.owner  me → $'me\\x1b[0m'\n"
@@ -502,10 +501,10 @@ static void text_with_nothing_to_do(void **state)
 	assert_int_equal(make(&scene, false), 0);
 	check_text(&scene, &style,
 		   "\033[1mjob\033[0m  (cloud)  jobs/a.yaml\n"
-		   "  \033[2m·\033[0m node  a  \033[2mis as wanted\033[0m\n"
-		   "  \033[2m·\033[0m node  b  \033[2mis as wanted\033[0m\n"
-		   "  \033[2m·\033[0m node  c  \033[2mis as wanted\033[0m\n"
-		   "  \033[2m·\033[0m node  d  \033[2mis as wanted\033[0m\n"
+		   "  \033[2m·\033[0m node  a  \033[2mis up to date\033[0m\n"
+		   "  \033[2m·\033[0m node  b  \033[2mis up to date\033[0m\n"
+		   "  \033[2m·\033[0m node  c  \033[2mis up to date\033[0m\n"
+		   "  \033[2m·\033[0m node  d  \033[2mis up to date\033[0m\n"
 		   "  · and 2 more, unchanged\n"
 		   "\n"
 		   "Nothing to do.\n");
@@ -528,7 +527,7 @@ static void json_is_as_documented(void **state)
 		"\"provider\":\"cloud\",\"digest\":\"d1\",\"actions\":["
 		"{\"id\":\"quick/node/net\",\"action\":\"noop\","
 		"\"kind\":\"node\",\"name\":\"net\",\"dependsOn\":[],"
-		"\"reason\":\"is as wanted\",\"changes\":[],\"request\":null},"
+		"\"reason\":\"is up to date\",\"changes\":[],\"request\":null},"
 		"{\"id\":\"quick/node/vm-1\",\"action\":\"replace\","
 		"\"kind\":\"node\",\"name\":\"vm-1\",\"dependsOn\":[],"
 		"\"reason\":\"zone cannot change in place\",\"changes\":["

@@ -243,7 +243,8 @@ static void who_is_left_hears_it(void **state)
 		stream(&f, readers, fifos, folder);
 		bad = gone % CONSUMERS;
 		assert_int_equal(fifos[bad].end, -1);
-		assert_non_null(strstr(fifos[bad].err.text, "it does not exist"));
+		assert_non_null(
+			strstr(fifos[bad].err.text, "it does not exist"));
 		assert_true(there_is(folder, bad, ".failed"));
 		assert_false(there_is(folder, bad, ".done"));
 		/* The reader gets all objects before it, and then data that is

@@ -15,6 +15,18 @@ static struct job *stand_in(const char *job_id, const char *provider)
 	return job;
 }
 
+/* Notes for the reader of the plan where the resources are, each place once. */
+static void note_where(struct resources *all, const char *where)
+{
+	const char *note = arena_printf(all->mem, "in %s", where);
+	size_t i;
+
+	for (i = 0; i < all->note_count; i++)
+		if (!strcmp(all->notes[i], note))
+			return;
+	resources_note(all, "%s", note);
+}
+
 /* Adds a resource; those of earlier kinds are deleted after it. */
 static void add(struct remains *remains, const struct listed *one)
 {
@@ -25,6 +37,8 @@ static void add(struct remains *remains, const struct listed *one)
 
 	if (one->place)
 		resource->place = arena_strdup(all->mem, one->place);
+	if (one->where)
+		note_where(all, one->where);
 	for (i = 0; i < resource->index; i++)
 		if (all->items[i]->kind != one->kind)
 			resource_needs(all, resource, all->items[i]);

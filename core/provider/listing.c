@@ -46,6 +46,7 @@ void listing_add(struct listing *listing, const struct listed *one)
 	*to = *one;
 	to->name = copy(listing, one->name);
 	to->place = copy(listing, one->place);
+	to->where = copy(listing, one->where);
 	to->labels.job_id = copy(listing, one->labels.job_id);
 	to->labels.digest = copy(listing, one->labels.digest);
 	to->labels.set = copy(listing, one->labels.set);

@@ -41,6 +41,7 @@ struct listed {
 	const struct kind *kind;
 	const char *name;
 	const char *place; /* as resource.place */
+	const char *where; /* the same for people, or NULL: "cluster 'x'" */
 	struct labels labels;
 	int64_t create_time_ms; /* 0: not known */
 	bool live;              /* a run that is not over */

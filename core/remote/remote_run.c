@@ -210,10 +210,11 @@ int remote_run_list(const struct provider_env *env, const char *provider,
 			continue;
 		properties = remote_run_properties(run);
 		one.place = place_of(properties, mem);
-		json_decref(properties);
+		one.where = json_get_text(properties, "where", NULL);
 		if ((!place || !strcmp(place, one.place)) &&
 		    !json_object_get(names, listed_key(&one, mem)))
 			listing_add(out, &one);
+		json_decref(properties);
 	}
 	json_decref(names);
 	arena_free(mem);

@@ -13,15 +13,18 @@
 #include "providers/kubernetes/run.h"
 #include "providers/kubernetes/kube_state.h"
 #include "providers/kubernetes/success.h"
+#include "providers/kubernetes/whereabouts.h"
 
 struct listing_walk {
 	const struct kind *kind;
 	const char *place;
+	const char *where; /* the place for people */
 	struct listing *out;
 };
 
 static void add_object(const struct kind *kind, const char *place,
-		       const json_t *object, struct listing *out)
+		       const char *where, const json_t *object,
+		       struct listing *out)
 {
 	const char *expires = object_note(object, KUBE_NOTE_EXPIRES);
 	const char *set = object_note(object, KUBE_NOTE_SET);
@@ -29,6 +32,7 @@ static void add_object(const struct kind *kind, const char *place,
 		.kind = kind,
 		.name = object_meta(object, "name"),
 		.place = place,
+		.where = where,
 		.labels = { .job_id = object_note(object, KUBE_NOTE_JOB),
 			    .digest = object_note(object, KUBE_NOTE_DIGEST),
 			    .set = *set ? set : NULL,
@@ -59,8 +63,8 @@ static int take_listed(void *arg, const json_t *page, struct error *err)
 	size_t i;
 
 	(void)err;
-	json_array_foreach(json_object_get(page, "items"), i, item)
-		add_object(walk->kind, walk->place, item, walk->out);
+	json_array_foreach(json_object_get(page, "items"), i, item) add_object(
+		walk->kind, walk->place, walk->where, item, walk->out);
 	return 0;
 }
 
@@ -69,8 +73,9 @@ int list_objects(const struct kube_at *at, const struct kube_type *type,
 		 struct listing *out, struct error *err)
 {
 	const char *const query[] = { "labelSelector", label, NULL };
-	struct listing_walk walk = { kind, place ? place : KUBE_ANYWHERE, out };
 	struct arena *mem = arena_new();
+	struct listing_walk walk = { kind, place ? place : KUBE_ANYWHERE,
+				     whereabouts_words(at, mem), out };
 	int ret = apiserver_list(at->api, type_path(type, at, NULL, mem), query,
 				 take_listed, &walk, err);
 
@@ -127,6 +132,7 @@ int list_secrets(const struct kube_at *at, const struct kind *kind,
 							 &type_config_map,
 							 &type_service };
 	json_t *names = json_object(), *value, *object;
+	struct arena *mem = arena_new();
 	const char *name;
 	size_t i;
 	int ret = apiserver_has(at->api, JOBSET_GROUP, err);
@@ -142,11 +148,12 @@ int list_secrets(const struct kube_at *at, const struct kind *kind,
 		    object_get(at, &type_secret, name, &object, err) < 0)
 			ret = -1;
 		if (object)
-			add_object(kind, place ? place : KUBE_ANYWHERE, object,
-				   out);
+			add_object(kind, place ? place : KUBE_ANYWHERE,
+				   whereabouts_words(at, mem), object, out);
 		json_decref(object);
 	}
 	json_decref(names);
+	arena_free(mem);
 	return ret < 0 ? -1 : 0;
 }
 

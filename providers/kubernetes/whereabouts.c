@@ -6,7 +6,7 @@
 
 #include "core/base/json.h"
 
-static const char *in_words(const struct kube_at *at, struct arena *mem)
+const char *whereabouts_words(const struct kube_at *at, struct arena *mem)
 {
 	return arena_printf(mem, "cluster '%s' (context '%s'), namespace '%s'",
 			    apiserver_server(at->api),
@@ -24,7 +24,7 @@ void whereabouts_put(const struct kube_at *at, json_t *properties)
 	json_put_text(properties, "context", identity->context);
 	json_put_text(properties, "user", identity->user);
 	json_put_text(properties, "namespace", at->name_space);
-	json_put_text(properties, "where", in_words(at, mem));
+	json_put_text(properties, "where", whereabouts_words(at, mem));
 	arena_free(mem);
 }
 

@@ -9,6 +9,8 @@
 
 #include "providers/kubernetes/record.h"
 
+/* The place for people, in `mem`: "cluster 'x' (context 'y'), namespace 'z'". */
+const char *whereabouts_words(const struct kube_at *at, struct arena *mem);
 /* Adds the place to the properties of a run's record. */
 void whereabouts_put(const struct kube_at *at, json_t *properties);
 /*

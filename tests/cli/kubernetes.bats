@@ -242,9 +242,12 @@ END
   run env JOBRUN_STATE_DIR="$TMP/other" "$JOBRUN" gc --older-than 0s
   echo "$output"
   [ "$status" -eq 0 ]
-  [[ $output == *"kubernetes  secret  left"*"no run of its job exists"* ]]
+  [[ $output == *"kubernetes  secret  left  (job left, "*" old, in cluster '$BASE' (context 'test'), namespace 'team'): no run of its job exists"* ]]
   [[ $output == *"kubernetes  config-map  left-"* ]]
   [[ $output != *needed* ]]
+  run env JOBRUN_STATE_DIR="$TMP/other" "$JOBRUN" delete --dry-run jobs/left.yaml
+  echo "$output"
+  [[ $output == *"note: in cluster '$BASE' (context 'test'), namespace 'team'"* ]]
   JOBRUN_STATE_DIR=$TMP/other jobrun gc --older-than 0s --yes
   [[ $(made) != *left* ]]
   [[ $(made) == *'["Secret", "needed"]'* ]]

@@ -145,7 +145,7 @@ print(json.load(sys.stdin)["metadata"]["creationTimestamp"].rstrip("Z"))')
   echo "$output"
   [ "$status" -eq 1 ]
   [[ $output == *"master 0 exited with 3"* ]]
-  shows logs ended.yaml "loss 0.5"
+  wait_until 60 shows logs ended.yaml "loss 0.5"
   wait_until 60 shows status ended.yaml "FAILED "
   run colleague cancel --yes ended.yaml
   echo "$output"

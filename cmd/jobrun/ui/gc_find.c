@@ -45,8 +45,12 @@ void finds_text(const struct find *finds, size_t count, struct buf *out)
 						one->resource->create_time_ms) /
 					       1000),
 					age, sizeof(age));
-			buf_printf(out, "  (job %s, %s old)", find_job(one),
+			buf_printf(out, "  (job %s, %s old", find_job(one),
 				   age);
+			if (one->resource->where)
+				buf_printf(out, ", in %s",
+					   one->resource->where);
+			buf_putc(out, ')');
 		}
 		if (one->leftover && one->leftover->bytes) {
 			size_format(one->leftover->bytes, size, sizeof(size));
@@ -72,6 +76,8 @@ static json_t *find_json(const struct find *find)
 		json_put_text(out, "applyset", find->member->set);
 	if (find->resource && find->resource->place)
 		json_put_text(out, "place", find->resource->place);
+	if (find->resource && find->resource->where)
+		json_put_text(out, "where", find->resource->where);
 	if (find->resource && find->resource->create_time_ms) {
 		char time[40];
 

@@ -110,13 +110,14 @@ left_nothing() {
   from=$(requests | python3 -c 'import json, sys; print(len(json.load(sys.stdin)))')
   wait_until 60 shows status shared.yaml "RUNNING "
   wait_until 60 shows "status --format json" shared.yaml '"state": "RUNNING"'
-  wait_until 60 shows logs shared.yaml "step 1"
   # It was started when it was, not when it was found.
   started=$(jobset shared | python3 -c '
 import json, sys
 print(json.load(sys.stdin)["metadata"]["creationTimestamp"].rstrip("Z"))')
   shows "status --format json" shared.yaml "\"createTime\": \"$started"
   left_nothing
+  colleague logs -f shared.yaml >log 3>&- &
+  wait_until 60 grep -q "step 1" log
   # Only to look: nothing was written to the cluster either.
   [ "$(asked "$from" '^(PUT|PATCH|DELETE|POST)')" -eq 0 ]
   # By its name alone there is nowhere to look.
@@ -127,6 +128,7 @@ print(json.load(sys.stdin)["metadata"]["creationTimestamp"].rstrip("Z"))')
   [ "$status" -eq 0 ]
   [[ $output == *"will cancel shared (kubernetes, attempt 1, "* ]]
   [[ $output == *"shared: CANCELLED"* ]]
+  wait
   left_nothing
   [ "$(made)" = "[]" ]
   run colleague logs shared.yaml
@@ -145,7 +147,7 @@ print(json.load(sys.stdin)["metadata"]["creationTimestamp"].rstrip("Z"))')
   echo "$output"
   [ "$status" -eq 1 ]
   [[ $output == *"master 0 exited with 3"* ]]
-  wait_until 60 shows logs ended.yaml "loss 0.5"
+  shows "logs -f" ended.yaml "loss 0.5"
   wait_until 60 shows status ended.yaml "FAILED "
   run colleague cancel --yes ended.yaml
   echo "$output"

@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/jobrun/ui/visit.h"
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/remote/remote_run.h"
@@ -105,8 +104,7 @@ _Noreturn static void look_at(struct refreshing *survey, size_t place)
 	for (i = 0; i < survey->count; i++)
 		if (survey->place_of[i] == place)
 			some[n++] = i;
-	if (session_open(&session, survey->session->app, 0, &err) == 0 &&
-	    visit_join(&session, survey->session, &err) == 0)
+	if (session_open(&session, survey->session->app, 0, &err) == 0)
 		session_refresh_some(&session, survey->mem, survey->runs, some,
 				     n, send_report, survey);
 	else
@@ -235,7 +233,8 @@ int refresh_runs(struct session *session, struct arena *mem,
 		stale[i] = NULL;
 		if (run_state_is_final(runs[i]->state))
 			continue;
-		key = key_of(runs[i], mem);
+		/* A visited place has answered already. */
+		key = session->visit ? NULL : key_of(runs[i], mem);
 		if (key) {
 			survey.place_of[i] = find_place(&survey, key);
 			stale[i] = "no answer yet";

@@ -102,16 +102,6 @@ int visit_jobs(struct session *session, const struct jobs *jobs, size_t *found,
 	return ret;
 }
 
-int visit_join(struct session *session, const struct session *parent,
-	       struct error *err)
-{
-	if (!parent->visit)
-		return 0;
-	store_close(session->env.store);
-	session->env.store = store_open_at(parent->visit, err);
-	return session->env.store ? 0 : -1;
-}
-
 bool visit_has_ended(struct session *session, const struct run_record *run)
 {
 	const struct provider *provider;

@@ -15,9 +15,6 @@ struct jobs;
  * goes on with a store of them alone, and `*found` is their number. */
 int visit_jobs(struct session *session, const struct jobs *jobs, size_t *found,
 	       struct error *err);
-/* Lets the session of a child process use the store of its parent. */
-int visit_join(struct session *session, const struct session *parent,
-	       struct error *err);
 /* Whether a visited run has ended, which its record does not say before the
  * first look; false for runs of this machine. */
 bool visit_has_ended(struct session *session, const struct run_record *run);

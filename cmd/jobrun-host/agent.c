@@ -250,7 +250,7 @@ static void watch(void *arg, uint32_t events)
 		loop_stop(agent->loop);
 	} else {
 		duration_format((long)(silent_ms / 1000), text, sizeof(text));
-		snprintf(why, sizeof(why), "nothing was heard for %s", text);
+		snprintf(why, sizeof(why), "heard nothing for %s", text);
 		end_alone(agent, why);
 	}
 }
@@ -280,7 +280,9 @@ static int release(struct agent *agent, struct error *err)
 
 	if (agent->state != AGENT_ENDED && agent->state != AGENT_NEW &&
 	    agent->state != AGENT_READY)
-		return error_set(err, ERROR_FAILED, "something runs there");
+		return error_set(err, ERROR_FAILED,
+				 "something is running "
+				 "there");
 	if (forget_run(agent, err) < 0)
 		return -1;
 	wire_begin(&out, FRAME_RELEASED);
@@ -319,8 +321,7 @@ static int obey(struct agent *agent, const struct frame *frame,
 		return agent_start(agent, in, err);
 	case FRAME_FOLLOW:
 		return channel_follow(agent->channel, &in) < 0
-			       ? error_set(err, ERROR_FAILED,
-					   "it makes no sense")
+			       ? error_set(err, ERROR_FAILED, "it is invalid")
 			       : 0;
 	case FRAME_SIGNAL:
 		task = wire_get_u32(&in);
@@ -334,8 +335,7 @@ static int obey(struct agent *agent, const struct frame *frame,
 		return 0;
 	case FRAME_TAKEN:
 		return channel_taken(agent->channel, &in) < 0
-			       ? error_set(err, ERROR_FAILED,
-					   "it makes no sense")
+			       ? error_set(err, ERROR_FAILED, "it is invalid")
 			       : 0;
 	case FRAME_FETCH:
 		return fetch_begin(agent, &in, err);

@@ -163,7 +163,7 @@ int check_peers(struct agent *agent, struct wire_in *in, struct error *err)
 	}
 	if (!wire_is_done(in)) {
 		release(check);
-		return error_set(err, ERROR_FAILED, "it makes no sense");
+		return error_set(err, ERROR_FAILED, "it is invalid");
 	}
 	check->timer =
 		loop_add_timer(agent->loop, CHECK_MS, out_of_time, check);

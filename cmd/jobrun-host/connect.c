@@ -141,7 +141,7 @@ static int open_socket(struct error *err)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
-		error_errno(err, "cannot make a socket");
+		error_errno(err, "cannot create a socket");
 	return fd;
 }
 
@@ -362,8 +362,8 @@ static int end_other(const struct hello *hello, const char *folder,
 	if (hello->kind != HELLO_TAKE_OVER)
 		return error_set(err, ERROR_TRY_AGAIN,
 				 "'%s' runs another job of that name there, "
-				 "since %s: that is from %s, this one from %s; "
-				 "--take-over ends it",
+				 "since %s: that one is from %s, this one from "
+				 "%s; --take-over stops it",
 				 people_of(&holder), holder.since,
 				 *holder.origin ? holder.origin : "elsewhere",
 				 *hello->origin ? hello->origin : "elsewhere");
@@ -404,7 +404,7 @@ static int enter_run(const struct hello *hello, struct error *err)
 	int ret = 0;
 
 	if (mkdir(hello->run, 0700) < 0 && errno != EEXIST)
-		return error_errno(err, "cannot make '%s'", hello->run);
+		return error_errno(err, "cannot create '%s'", hello->run);
 	if (chdir(hello->run) < 0)
 		return error_errno(err, "cannot enter '%s'", hello->run);
 	have = file_read("nonce", NONCE_MAX, &len, &ignored);
@@ -421,7 +421,8 @@ static int enter_run(const struct hello *hello, struct error *err)
 		ret = folder_remove(hello->run, err);
 		if (ret == 0 &&
 		    (mkdir(hello->run, 0700) < 0 || chdir(hello->run) < 0))
-			ret = error_errno(err, "cannot make '%s'", hello->run);
+			ret = error_errno(err, "cannot create '%s'",
+					  hello->run);
 	}
 	if (ret == 0)
 		ret = write_holder(hello, err);
@@ -502,7 +503,7 @@ int connect_main(const char *directory)
 	int daemon;
 
 	if (read_hello(&hello) < 0) {
-		error_set(&err, ERROR_FAILED, "the first frame makes no sense");
+		error_set(&err, ERROR_FAILED, "the first frame is invalid");
 		return refuse(&err);
 	}
 	daemon = attach(directory, &hello, &err);

@@ -93,9 +93,8 @@ int fetch_begin(struct agent *agent, struct wire_in *in, struct error *err)
 
 	if (!folder || pipe2(ends, O_CLOEXEC) < 0) {
 		free(folder);
-		return folder ? error_errno(err, "cannot make a pipe")
-			      : error_set(err, ERROR_FAILED,
-					  "it makes no sense");
+		return folder ? error_errno(err, "cannot create a pipe")
+			      : error_set(err, ERROR_FAILED, "it is invalid");
 	}
 	pid = fork();
 	if (pid == 0) {

@@ -167,9 +167,9 @@ static int open_fixed_ports(struct prepare *prepare, struct error *err)
 		prepare->listeners[i] = listen_here(prepare->ports[i]);
 		if (prepare->listeners[i] < 0 && errno == EADDRINUSE)
 			return error_set(err, ERROR_FAILED,
-					 "port %d is taken, which the program "
-					 "will need: does another run, or what "
-					 "one has left, go on there?",
+					 "port %d, which the program needs, is "
+					 "taken: is another run, or a leftover "
+					 "of one, still running there?",
 					 prepare->ports[i]);
 		if (prepare->listeners[i] < 0)
 			return error_errno(err, "cannot listen at port %d",
@@ -332,7 +332,7 @@ static int start_unpacker(struct agent *agent, struct error *err)
 	int says[2];
 
 	if (pipe2(says, O_CLOEXEC) < 0)
-		return error_errno(err, "cannot make a pipe");
+		return error_errno(err, "cannot create a pipe");
 	prepare->unpacker = fork();
 	if (prepare->unpacker == 0) {
 		char *path = ship_path(agent, "");
@@ -475,7 +475,7 @@ int prepare_begin(struct agent *agent, struct wire_in *in, struct error *err)
 		return 0;
 	prepare = read_request(in, &setup_task);
 	if (!prepare)
-		return error_set(err, ERROR_FAILED, "it makes no sense");
+		return error_set(err, ERROR_FAILED, "it is invalid");
 	prepare_free(agent->prepare);
 	agent->prepare = prepare;
 	agent->setup.ordinal = setup_task;

@@ -90,7 +90,7 @@ int agent_start(struct agent *agent, struct wire_in in, struct error *err)
 	uint32_t i, round, limit_s;
 
 	if (!is_start(in))
-		return error_set(err, ERROR_FAILED, "it makes no sense");
+		return error_set(err, ERROR_FAILED, "it is invalid");
 	round = wire_get_u32(&in);
 	if (round <= agent->round)
 		return 0;
@@ -111,8 +111,7 @@ int agent_start(struct agent *agent, struct wire_in in, struct error *err)
 	for (i = 0; i < agent->task_count; i++) {
 		child_init(&agent->tasks[i], agent, false);
 		if (start_task(&agent->tasks[i], &in) < 0)
-			return error_set(err, ERROR_FAILED,
-					 "it makes no sense");
+			return error_set(err, ERROR_FAILED, "it is invalid");
 	}
 	if (limit_s)
 		agent->limit_timer = loop_add_timer(

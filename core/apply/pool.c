@@ -68,7 +68,7 @@ struct pool *pool_new(size_t threads, struct error *err)
 	struct pool *pool;
 
 	if (fd < 0) {
-		error_errno(err, "cannot make an eventfd");
+		error_errno(err, "cannot create an eventfd");
 		return NULL;
 	}
 	pool = mem_alloc(sizeof(*pool));

@@ -116,7 +116,7 @@ static int check_file(int fd, const char *path, struct error *err)
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
 		return fd;
 	close(fd);
-	return error_set(err, ERROR_FAILED, "'%s' is no regular file", path);
+	return error_set(err, ERROR_FAILED, "'%s' is not a regular file", path);
 }
 
 int beneath_open_file(const char *root, const char *path, struct error *err)

@@ -269,7 +269,7 @@ int folder_make_mode(const char *path, unsigned mode, struct error *err)
 
 			if (stat(copy, &st) < 0 || !S_ISDIR(st.st_mode)) {
 				errno = saved;
-				error_errno(err, "cannot make directory '%s'",
+				error_errno(err, "cannot create directory '%s'",
 					    copy);
 				goto out;
 			}
@@ -280,7 +280,7 @@ int folder_make_mode(const char *path, unsigned mode, struct error *err)
 	}
 	if (stat(copy, &st) < 0 || !S_ISDIR(st.st_mode)) {
 		errno = ENOTDIR;
-		error_errno(err, "cannot make directory '%s'", copy);
+		error_errno(err, "cannot create directory '%s'", copy);
 		goto out;
 	}
 	ret = 0;

@@ -36,7 +36,7 @@ struct loop *loop_new(struct error *err)
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
 
 	if (epoll < 0) {
-		error_errno(err, "cannot make an event loop");
+		error_errno(err, "cannot create an event loop");
 		return NULL;
 	}
 	loop = mem_alloc(sizeof(*loop));

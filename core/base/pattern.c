@@ -79,9 +79,8 @@ static int check_cost(const char *at, struct error *err)
 			if (at[1] >= '1' && at[1] <= '9')
 				return error_set(
 					err, ERROR_INVALID,
-					"must not refer back to a group "
-					"with \\%c: that can take for "
-					"ever",
+					"must not refer back to a group with "
+					"\\%c: that can take forever",
 					at[1]);
 			at += at[1] ? 2 : 1;
 			add(&cost, 1);
@@ -94,8 +93,7 @@ static int check_cost(const char *at, struct error *err)
 			if (cost.depth == PATTERN_DEPTH_MAX)
 				return error_set(
 					err, ERROR_INVALID,
-					"has more than %d groups in one "
-					"another",
+					"has more than %d nested groups",
 					PATTERN_DEPTH_MAX);
 			add(&cost, 0);
 			cost.group[++cost.depth] = GROUP_COST;
@@ -146,6 +144,8 @@ int pattern_compile(const char *text, int flags, regex_t *out,
 	if (!code)
 		return 0;
 	regerror(code, out, why, sizeof(why));
-	return error_set(err, ERROR_INVALID, "is no regular expression: %s",
+	return error_set(err, ERROR_INVALID,
+			 "is not a valid regular "
+			 "expression: %s",
 			 why);
 }

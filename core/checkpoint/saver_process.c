@@ -23,9 +23,9 @@ static int open_pipes(struct saver_process *saver, int *in, int *out,
 	int to[2], from[2];
 
 	if (pipe2(to, O_CLOEXEC) < 0)
-		return error_errno(err, "cannot make a pipe");
+		return error_errno(err, "cannot create a pipe");
 	if (pipe2(from, O_CLOEXEC) < 0) {
-		error_errno(err, "cannot make a pipe");
+		error_errno(err, "cannot create a pipe");
 		close(to[0]);
 		close(to[1]);
 		return -1;

@@ -121,16 +121,16 @@ static const struct container_runtime *find_runtime(const char *name,
 			return one;
 		if (is_meant)
 			return error_set(err, ERROR_INVALID,
-					 "'%s' is not here, and jobrun."
-					 "container.runtime asks for %s: "
+					 "'%s' is not installed here, but "
+					 "jobrun.container.runtime is %s; "
 					 "'none' runs without a container",
 					 one->program, name),
 			       NULL;
 	}
 	error_set(err, ERROR_INVALID,
-		  "no container runtime is here (podman, docker, apptainer, "
-		  "ch-run), and the job has an image: jobrun.container: "
-		  "{runtime: none} runs it without");
+		  "no container runtime here (podman, docker, apptainer, "
+		  "ch-run), but the job has an image; jobrun.container: "
+		  "{runtime: none} runs it without one");
 	return NULL;
 }
 

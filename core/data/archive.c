@@ -431,7 +431,7 @@ static char *make_beside(const char *folder, struct error *err)
 	int ret = folder_make(parent, err);
 
 	if (ret == 0 && !mkdtemp(beside))
-		ret = error_errno(err, "cannot make directory '%s'", folder);
+		ret = error_errno(err, "cannot create directory '%s'", folder);
 	free(parent);
 	if (ret == 0)
 		return beside;

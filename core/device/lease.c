@@ -31,7 +31,7 @@ static int make_shared(const char *path, struct error *err)
 	int fd, ret = 0;
 
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return error_errno(err, "cannot make '%s'", path);
+		return error_errno(err, "cannot create '%s'", path);
 	fd = lease_open_folder(path, err);
 	if (fd < 0)
 		return -1;

@@ -19,7 +19,7 @@
 #define LOOK_MS 30000
 #define LOOK_MAX ((size_t)4 << 20)
 #define PIECE ((size_t)64 << 10)
-#define SILENT "the driver of the GPUs does not answer"
+#define SILENT "the GPU driver does not answer"
 #define LIST "the list of devices"
 
 struct device_look {
@@ -196,7 +196,7 @@ struct device_look *device_look_start(struct loop *loop, struct reaper *reaper,
 				      .arg = arg,
 				      .fd = -1 };
 	if (pipe2(pipe, O_CLOEXEC) < 0) {
-		error_errno(err, "cannot make a pipe");
+		error_errno(err, "cannot create a pipe");
 		free(look);
 		return NULL;
 	}

@@ -64,7 +64,7 @@ int ticket_make(int folder, const char *name, struct error *err)
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 ||
 	    fchmod(fd, READABLE) < 0 ||
 	    renameat(folder, early, folder, name) < 0) {
-		error_errno(err, "cannot make '%s'", name);
+		error_errno(err, "cannot create '%s'", name);
 		if (fd >= 0) {
 			unlinkat(folder, early, 0);
 			close(fd);

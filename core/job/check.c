@@ -104,8 +104,8 @@ int check_variable(const char *name, struct error *err)
 		;
 	if (*p || p == name)
 		return error_set(err, ERROR_INVALID,
-				 "is no name of a variable: letters, digits "
-				 "and underscores, not a digit first");
+				 "is not the name of a variable: use letters, "
+				 "digits and underscores, not a digit first");
 	return 0;
 }
 
@@ -176,7 +176,7 @@ int check_image(const char *value, struct error *err)
 	if (at && !is_digest(at + 1))
 		return error_set(err, ERROR_INVALID,
 				 "must have sha256: and 64 hexadecimal digits "
-				 "behind the @");
+				 "after the @");
 	if (tag && (!is_made_of(tag + 1, (size_t)(end - tag - 1), "._-") ||
 		    end - tag - 1 > TAG_MAX))
 		goto bad;
@@ -241,8 +241,8 @@ int check_version(const char *value, struct error *err)
 	if (m && !value[n + 1 + m])
 		return 0;
 	return error_set(err, ERROR_INVALID,
-			 "must be two numbers with a point between them, such "
-			 "as \"2.11\"");
+			 "must be two numbers with a dot between them, such as "
+			 "\"2.11\"");
 }
 
 int check_peered(const char *value, struct error *err)
@@ -409,7 +409,7 @@ int check_shared_folder(const char *value, struct error *err)
 	if (is_option(value, "%"))
 		return 0;
 	return error_set(err, ERROR_INVALID,
-			 "must be a directory without blanks, quotes, '\\', "
+			 "must be a directory without spaces, quotes, '\\', "
 			 "'#' and '%%'");
 }
 

@@ -224,12 +224,12 @@ void source_warning(const struct job *job, struct buf *out)
 		return;
 	if (job->source_odd)
 		buf_puts(out, "; ");
-	buf_puts(out, "ships what may be secret: ");
+	buf_puts(out, "ships what may be a secret: ");
 	for (i = 0; i < names->count; i++)
 		buf_printf(out, "%s%s", i ? ", " : "", names->items[i]);
 	buf_puts(out,
 		 names->count == SOURCE_SECRETS_MAX ? " and perhaps more" : "");
-	buf_puts(out, " (leave it out by .gitignore, or by " IGNORE_FILE ")");
+	buf_puts(out, " (exclude it with .gitignore or " IGNORE_FILE ")");
 }
 
 static int by_path(const void *a, const void *b)

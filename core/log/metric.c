@@ -88,7 +88,7 @@ bool metric_parser_missed(const struct metric_parser *parser, struct buf *out)
 		buf_printf(
 			out,
 			"%sthe pattern of metric '%s' took too long, and was "
-			"given up in %" PRIu64 " line%s",
+			"skipped in %" PRIu64 " line%s",
 			any ? "; " : "", parser->patterns[i].name, lines,
 			lines == 1 ? "" : "s");
 		any = true;

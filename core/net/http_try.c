@@ -46,8 +46,7 @@ static int check_url(struct http_call *call, struct error *err)
 	}
 	if (part_of_url(call, CURLUPART_USER, &user) == 0) {
 		error_set(err, ERROR_FAILED,
-			  "'%s' has a user before its host: not allowed",
-			  shown);
+			  "'%s' has a user name, which is not allowed", shown);
 		goto out;
 	}
 	if (!strcmp(scheme, "https")) {
@@ -57,8 +56,8 @@ static int check_url(struct http_call *call, struct error *err)
 	} else if (!(call->request.flags & (HTTP_PLAIN | HTTP_PUBLIC)) &&
 		   !url_host_is_loopback(host)) {
 		error_set(err, ERROR_FAILED,
-			  "'%s' is plain http, which is for this machine "
-			  "only: use https",
+			  "'%s' is plain http, which is only allowed to this "
+			  "machine: use https",
 			  shown);
 	} else {
 		ret = 0;
@@ -362,8 +361,7 @@ int http_try_begin(struct http_call *call, struct error *err)
 
 	if ((call->sent || call->received) &&
 	    (!request->rewind || request->rewind(request->arg) < 0))
-		return error_set(err, ERROR_UNREACHABLE,
-				 "it broke in the middle");
+		return error_set(err, ERROR_UNREACHABLE, "it broke off");
 	call->sent = call->received = 0;
 	call->why[0] = '\0';
 	call->response.status = 0;
@@ -438,23 +436,20 @@ void http_try_error(struct http_call *call, CURLcode code, struct error *err)
 
 	if (call->too_large)
 		error_set(err, ERROR_FAILED,
-			  "the answer of '%s' is larger than %zu bytes", url,
+			  "the response of '%s' is larger than %zu bytes", url,
 			  call->request.answer_max);
 	else if (call->gave_up)
-		error_set(err, ERROR_FAILED,
-			  "the transfer with '%s' was "
-			  "given up",
+		error_set(err, ERROR_FAILED, "gave up the transfer with '%s'",
 			  url);
 	else if (code == CURLE_PEER_FAILED_VERIFICATION && call->http->ca)
 		error_set(err, ERROR_UNREACHABLE,
-			  "'%s' is not to be trusted: %s; the certificate "
+			  "'%s' cannot be trusted: %s; the certificate "
 			  "authority that is named for it vouches for another",
 			  url, why);
 	else if (code == CURLE_PEER_FAILED_VERIFICATION)
 		error_set(err, ERROR_FAILED,
-			  "'%s' is not to be trusted: %s; if a company's "
-			  "proxy is between, name its certificates in "
-			  "CURL_CA_BUNDLE",
+			  "'%s' cannot be trusted: %s; behind a company's "
+			  "proxy, set CURL_CA_BUNDLE to its certificates",
 			  url, why);
 	else if (code == CURLE_SSL_CACERT_BADFILE)
 		error_set(err, ERROR_FAILED,

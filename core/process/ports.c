@@ -95,8 +95,7 @@ struct port_leases *ports_lease(int first, size_t count, int *ports,
 	if (leases->count == count)
 		return leases;
 	error_set(err, ERROR_TRY_AGAIN,
-		  "%zu free ports from %d up on 127.0.0.1 are needed, and "
-		  "there are %zu",
+		  "need %zu free ports from %d up on 127.0.0.1, found %zu",
 		  count, first, leases->count);
 fail:
 	ports_return(leases);

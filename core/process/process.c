@@ -226,11 +226,11 @@ static int interpreter_missing(const char *path, struct error *err)
 	text[len > 0 ? len : 0] = '\0';
 	if (!text_starts(text, "#!"))
 		return error_set(err, ERROR_FAILED,
-				 "cannot start '%s': its loader is not here",
+				 "cannot start '%s': its loader is missing",
 				 path);
 	text[strcspn(text, "\n")] = '\0';
 	return error_set(err, ERROR_FAILED,
-			 "cannot start '%s': its interpreter '%s' is not here",
+			 "cannot start '%s': its interpreter '%s' is missing",
 			 path, text + 2 + strspn(text + 2, " \t"));
 }
 
@@ -240,8 +240,8 @@ static int start_failed(const struct process_start *what, int why,
 	/* A script without "#!", or a program for another machine. */
 	if (why == ENOEXEC)
 		return error_set(err, ERROR_FAILED,
-				 "'%s' is no program: name its "
-				 "interpreter first",
+				 "'%s' is not a program: name its interpreter "
+				 "first",
 				 what->path);
 	/* The kernel also reports this for a missing interpreter. */
 	if (why == ENOENT && access(what->path, F_OK) == 0)

@@ -109,7 +109,7 @@ static int talk(struct exchange *x, int64_t until, struct error *err)
 static int open_pipe(int fds[2], int ours, struct error *err)
 {
 	if (pipe2(fds, O_CLOEXEC) < 0)
-		return error_errno(err, "cannot make a pipe");
+		return error_errno(err, "cannot create a pipe");
 	fcntl(fds[ours], F_SETFL, O_NONBLOCK);
 	return 0;
 }

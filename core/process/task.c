@@ -166,7 +166,7 @@ static int open_outputs(struct task *task, int writers[TASK_STREAMS],
 		int ends[2];
 
 		if (pipe2(ends, O_CLOEXEC) < 0)
-			return error_errno(err, "cannot make a pipe");
+			return error_errno(err, "cannot create a pipe");
 		fcntl(ends[0], F_SETFL, O_NONBLOCK);
 		writers[i] = ends[1];
 		out->fd = ends[0];

@@ -260,7 +260,7 @@ struct shard_making *shard_make_start(const struct samples *all,
 	index->class_count = all->class_count;
 	making->ended = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (making->ended < 0)
-		error_errno(err, "cannot make an eventfd");
+		error_errno(err, "cannot create an eventfd");
 	else if (start_thread(&making->thread, make_all, making, err) == 0)
 		return making;
 	free_making(making);

@@ -149,7 +149,8 @@ static int enter(struct unpacking *u, char **base, struct error *err)
 	*base = part;
 	return fd;
 refused:
-	fail(err, "cannot make the folder '%s': %s", u->path, strerror(errno));
+	fail(err, "cannot create the folder '%s': %s", u->path,
+	     strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return -1;
@@ -162,7 +163,7 @@ static int begin_entry(struct unpacking *u, struct error *err)
 	int fd;
 
 	if (!u->entries_left--)
-		return fail(err, "there are too many files in the archive");
+		return fail(err, "too many files in the archive");
 	if (u->kind == ARCHIVE_LINK ? u->left >= PATH_MAX || !u->left
 				    : u->kind == ARCHIVE_FOLDER && u->left)
 		return fail(err, "'%s' has an impossible size", u->path);
@@ -188,7 +189,7 @@ static int begin_entry(struct unpacking *u, struct error *err)
 			ret = -1;
 	}
 	if (ret < 0)
-		fail(err, "cannot make '%s': %s", u->path, strerror(errno));
+		fail(err, "cannot create '%s': %s", u->path, strerror(errno));
 	close(fd);
 	return ret;
 }
@@ -209,7 +210,7 @@ static int end_entry(struct unpacking *u, struct error *err)
 		if (fd < 0)
 			return -1;
 		if (symlinkat(u->target, fd, base) < 0)
-			ret = fail(err, "cannot make the link '%s': %s",
+			ret = fail(err, "cannot create the link '%s': %s",
 				   u->path, strerror(errno));
 		close(fd);
 	} else if (u->file >= 0) {
@@ -280,7 +281,7 @@ static int add_header(struct unpacking *u, const unsigned char **data,
 		if (u->kind == ARCHIVE_END)
 			u->done = true;
 		else if (!strchr("fxld", u->header[0]) || !u->header[0])
-			return fail(err, "it is no archive");
+			return fail(err, "it is not an archive");
 	}
 	if (u->header_len > 5 && u->header_len == header_want(u))
 		return read_header(u, err);
@@ -296,7 +297,7 @@ int unpacking_add(struct unpacking *u, const void *bytes, size_t len,
 		size_t n;
 
 		if (u->done)
-			return fail(err, "there is more after its end");
+			return fail(err, "it continues after its end");
 		if (!u->in_entry) {
 			if (add_header(u, &data, &len, err) < 0)
 				return -1;

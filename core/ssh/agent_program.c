@@ -82,11 +82,10 @@ int agent_program_find(const char *arch, struct agent_program *out,
 	free(own);
 	if (!out->owned)
 		return error_set(err, ERROR_FAILED,
-				 "it is a machine of another architecture "
-				 "(%s, and jobrun here is %s): build jobrun "
-				 "there, and put its build/release/host/"
-				 "jobrun-host here as libexec/jobrun/"
-				 "jobrun-host-%s",
+				 "it has another architecture (%s, but jobrun "
+				 "here is %s): build jobrun there, and put its "
+				 "build/release/host/jobrun-host here as "
+				 "libexec/jobrun/jobrun-host-%s",
 				 arch, architecture, arch);
 	out->data = out->owned;
 	if (digest_bytes(out->data, out->size, &digest, err) < 0) {

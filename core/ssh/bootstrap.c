@@ -118,7 +118,7 @@ int bootstrap_take(struct bootstrap *bootstrap, struct buf *received,
 	}
 	if (!ret && received->len > NOISE_MAX)
 		return error_set(err, ERROR_FAILED,
-				 "what its login shell prints is no answer");
+				 "its login shell prints unexpected output");
 	return ret;
 }
 

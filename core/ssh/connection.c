@@ -132,7 +132,7 @@ static enum ssh_trouble explain_command(const struct connection *c,
 		error_set(err, ERROR_FAILED,
 			  "it may not run the agent there (%s): if that file "
 			  "system is mounted noexec, set jobrun.hostDirectory "
-			  "to a directory of another",
+			  "to a directory on another",
 			  line);
 	else
 		error_set(err, ERROR_FAILED, "%s",
@@ -482,7 +482,7 @@ static int open_pipes(struct connection *c, int theirs[3], struct error *err)
 		int mine = i == 0;
 
 		if (pipe2(ends, O_CLOEXEC) < 0)
-			return error_errno(err, "cannot make a pipe");
+			return error_errno(err, "cannot create a pipe");
 		fcntl(ends[mine], F_SETFL, O_NONBLOCK);
 		*ours[i] = ends[mine];
 		theirs[i] = ends[!mine];

@@ -37,7 +37,7 @@ int ssh_target_parse(const char *text, struct ssh_target *out,
 	}
 	if (!len || host[0] == '-' || text[0] == '-')
 		return error_set(err, ERROR_INVALID,
-				 "'%s' is no host: HOST, USER@HOST or "
+				 "'%s' is not a host: use HOST, USER@HOST or "
 				 "HOST:PORT",
 				 text);
 	out->name = mem_strdup(text);
@@ -219,20 +219,20 @@ enum ssh_trouble ssh_explain(const char *text, struct error *err)
 	text_last_words(text, strlen(text), line, sizeof(line));
 	if (strstr(text, "REMOTE HOST IDENTIFICATION HAS CHANGED")) {
 		error_set(err, ERROR_DENIED,
-			  "its host key is not the one that is known: if that "
-			  "is right, take the old one away with 'ssh-keygen "
-			  "-R', or 'jobrun delete' the job that learned it");
+			  "its host key has changed: if that is expected, "
+			  "remove the old one with 'ssh-keygen -R', or 'jobrun "
+			  "delete' the job that learned it");
 		return SSH_OTHER_KEY;
 	}
 	if (strstr(text, "Host key verification failed")) {
 		error_set(err, ERROR_DENIED,
-			  "its host key is not known, and ssh is configured "
-			  "to accept none that is not: connect once by hand");
+			  "its host key is unknown, and ssh is configured to "
+			  "refuse unknown keys: connect once by hand");
 		return SSH_REFUSED;
 	}
 	if (strstr(text, "Permission denied")) {
 		error_set(err, ERROR_DENIED,
-			  "ssh is not let in (%s): it must work without a "
+			  "ssh is refused (%s): the login must work without a "
 			  "password, by a key or an agent",
 			  line);
 		return SSH_REFUSED;
@@ -252,7 +252,9 @@ enum ssh_trouble ssh_explain(const char *text, struct error *err)
 	/* At this log level, ssh says nothing about a server that stops
 	 * answering. */
 	if (!*line) {
-		error_set(err, ERROR_UNREACHABLE, "ssh ended without a word");
+		error_set(err, ERROR_UNREACHABLE,
+			  "ssh ended without a "
+			  "message");
 		return SSH_UNREACHABLE;
 	}
 	error_set(err, ERROR_FAILED, "%s", line);

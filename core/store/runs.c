@@ -70,7 +70,7 @@ static int make_folder(const char *path, struct error *err)
 {
 	if (mkdir(path, 0700) < 0) {
 		if (errno != EEXIST)
-			return error_errno(err, "cannot make directory '%s'",
+			return error_errno(err, "cannot create directory '%s'",
 					   path);
 		if (!is_bare(path))
 			return 1;

@@ -156,7 +156,7 @@ static int complete(struct store *store, struct error *err)
 	/* Both are -1 without a WAL. */
 	if (left != done)
 		return error_set(err, ERROR_FAILED,
-				 "cannot make '%s': its log is not written "
+				 "cannot create '%s': its log is not written "
 				 "back",
 				 store->path);
 	return 0;

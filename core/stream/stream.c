@@ -262,7 +262,7 @@ int stream_run(struct http *http, const struct stream_options *options,
 	open_stream(&stream);
 	stream.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (stream.wake < 0) {
-		ret = error_errno(err, "cannot make an eventfd");
+		ret = error_errno(err, "cannot create an eventfd");
 		goto out;
 	}
 	stream_plan(&stream);

@@ -87,7 +87,7 @@ static int make_fifo(const char *path, struct error *err)
 	if (mkfifo(path, 0600) == 0)
 		return 0;
 	if (errno != EEXIST || lstat(path, &st) < 0)
-		return error_errno(err, "cannot make the fifo '%s'", path);
+		return error_errno(err, "cannot create the fifo '%s'", path);
 	if (!S_ISFIFO(st.st_mode) || st.st_uid != geteuid())
 		return error_set(err, ERROR_FAILED,
 				 "'%s' exists already, and is not one of our "

@@ -176,7 +176,7 @@ static void tick(void *arg, uint32_t events)
 		else if (all->stage != HOSTS_REACHING &&
 			 all->stage != HOSTS_RECONCILING &&
 			 silent_ms > HOST_LOST_MS)
-			host_lose(host, "it does not answer any more");
+			host_lose(host, "it no longer answers");
 		else if (host->stage >= HOST_GREETING &&
 			 now_ms - host->spoke_ms > HOST_SILENT_MS)
 			host_reconnect(host);
@@ -371,7 +371,7 @@ static void give_up(void *arg, uint32_t events)
 
 		if (host->stage != HOST_ENDED && !host->lost)
 			fprintf(stderr,
-				"host '%s': it is not known whether all has "
+				"host '%s': unknown whether everything has "
 				"ended there\n",
 				host->target.name);
 	}

@@ -112,9 +112,8 @@ static void lose(struct host *host, const struct door *door,
 	if (more)
 		snprintf(others, sizeof(others), ", and %u other port%s", more,
 			 more > 1 ? "s" : "");
-	text = mem_printf("it does not reach '%s' at %s port %d (%.*s)%s: a "
-			  "firewall rule is missing that lets tcp:%d in from "
-			  "%s%s%s",
+	text = mem_printf("it does not reach '%s' at %s port %d (%.*s)%s: add "
+			  "a firewall rule that allows tcp:%d from %s%s%s",
 			  door->host->target.name, door->host->address,
 			  door->port, (int)why.len, why.data, others,
 			  door->port, host->address, rule ? "; try: " : "",
@@ -144,7 +143,7 @@ void host_take_checked(struct host *host, const struct frame *frame)
 		}
 	}
 	if (!wire_is_done(&in)) {
-		host_lose(host, "its answer makes no sense");
+		host_lose(host, "its response is invalid");
 	} else if (failed) {
 		lose(host, &doors[first], why, failed - 1);
 	} else {

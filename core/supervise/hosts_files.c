@@ -68,7 +68,7 @@ static int add_contents(struct shipping *ship, int fd, const char *path,
 			continue;
 		if (n <= 0) {
 			error_set(err, ERROR_FAILED,
-				  "'%s' has changed while it was read", path);
+				  "'%s' changed while it was read", path);
 			goto out;
 		}
 		if (add(ship, ship->block, (size_t)n, err) < 0)
@@ -340,7 +340,7 @@ static int merge(const char *part, const char *folder, struct error *err)
 		to = path_join(folder, entry->d_name);
 		ret = folder_remove(to, err);
 		if (ret == 0 && rename(from, to) < 0)
-			ret = error_errno(err, "cannot make '%s'", to);
+			ret = error_errno(err, "cannot create '%s'", to);
 		free(from);
 		free(to);
 	}
@@ -370,7 +370,7 @@ static int keep(struct host *host, struct error *err)
 			free(above);
 		}
 		if (ret == 0 && rename(part, folder) < 0)
-			ret = error_errno(err, "cannot make '%s'", folder);
+			ret = error_errno(err, "cannot create '%s'", folder);
 	}
 	if (ret < 0)
 		folder_remove(part, &ignored);

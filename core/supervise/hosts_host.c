@@ -225,7 +225,7 @@ static int take_welcome(struct host *host, const struct frame *frame,
 	struct frame_welcome welcome;
 
 	if (!frame_get_welcome(frame, &welcome))
-		return error_set(err, ERROR_FAILED, "it makes no sense");
+		return error_set(err, ERROR_FAILED, "it is invalid");
 	free(host->folder);
 	free(host->home);
 	free(host->address);
@@ -246,9 +246,9 @@ static int take_welcome(struct host *host, const struct frame *frame,
 			host->target.name, (long long)(-host->clock_ms / 1000));
 	if (welcome.stage == STAGE_NEW && welcome.free_bytes < needed)
 		return error_set(err, ERROR_FAILED,
-				 "there are only %llu MB free below '%s', and "
-				 "a start needs %llu MB: jobrun.hostDirectory "
-				 "names another place",
+				 "only %llu MB free below '%s', but a start "
+				 "needs %llu MB: set jobrun.hostDirectory to "
+				 "another place",
 				 (unsigned long long)(welcome.free_bytes >> 20),
 				 host->folder,
 				 (unsigned long long)(needed >> 20));
@@ -363,8 +363,8 @@ static void on_gone(struct host *host)
 	if (host->left)
 		host_reconciled(host);
 	else
-		host_lose(host, "the run is not there any more, or another "
-				"owner has taken it over");
+		host_lose(host, "the run no longer exists, or another owner "
+				"has taken it over");
 }
 
 static void on_refused(struct host *host, const struct frame *frame)

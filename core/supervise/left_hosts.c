@@ -102,8 +102,8 @@ void left_host_put(const struct left_host *one, struct buf *out)
 		   heard);
 	if (left_host_may_run(one))
 		buf_printf(out,
-			   "%s may still run there for %s, and what was "
-			   "written since then is missing here",
+			   "%s may still run there for %s, and output since "
+			   "then is missing here",
 			   one->tasks, lease);
 	else
 		buf_printf(out, "output of %s since then is missing here",

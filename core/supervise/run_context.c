@@ -204,8 +204,7 @@ int run_context_settle(struct run_context *context,
 		return -1;
 	if (!context->spec.hosts.names.count)
 		return error_set(err, ERROR_TRY_AGAIN,
-				 "the machines have no address that could be "
-				 "reached");
+				 "the machines have no reachable address");
 	if (made)
 		forget_keys(context);
 	if (made || !same_hosts(&before, &context->spec.hosts.names))

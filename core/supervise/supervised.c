@@ -142,7 +142,7 @@ static json_t *checkpoints_json(const struct job *job)
 
 	json_put_text(out, "directory",
 		      from->directory ? from->directory
-				      : "a folder of the run's own");
+				      : "a folder of the run");
 	if (from->to) {
 		json_put_text(out, "to", from->to);
 		if (from->metric)
@@ -434,7 +434,7 @@ static int yield_to_other(struct store *store, const struct run_record *run,
 	if (store_run_delete(store, run, err) < 0)
 		return -1;
 	return error_set(err, ERROR_TRY_AGAIN,
-			 "attempt %d was started meanwhile and goes on",
+			 "attempt %d was started meanwhile and is running",
 			 other.attempt);
 }
 
@@ -596,8 +596,8 @@ static int delete (void *ctx, const struct resource *have, struct error *err)
 			break;
 		if (!run_state_is_final(run.state)) {
 			ret = error_set(err, ERROR_TRY_AGAIN,
-					"it is still running: 'jobrun cancel "
-					"%s' ends it",
+					"still running; 'jobrun cancel %s' "
+					"stops it",
 					have->name);
 			break;
 		}

@@ -30,11 +30,10 @@ static int wake(pid_t pid, struct error *err)
 	kill(pid, SIGCONT);
 	if (guarded)
 		kill(parent, SIGCONT);
-	error_set(
-		err, ERROR_FAILED,
-		"its supervisor (process %ld) was stopped, and goes on now to "
-		"end it",
-		(long)pid);
+	error_set(err, ERROR_FAILED,
+		  "its supervisor (process %ld) was stopped; continuing it to "
+		  "end the run",
+		  (long)pid);
 	return 1;
 }
 

@@ -31,8 +31,8 @@ static int write_named(const struct topology *all, size_t self,
 	contract->write(all, self, out);
 	if (out->count == before)
 		return error_set(err, ERROR_INVALID,
-				 "the contract '%s' has nothing to say to %s "
-				 "%d of this run",
+				 "the contract '%s' does not apply to %s %d of "
+				 "this run",
 				 name, task_type_name(all->tasks[self].type),
 				 all->tasks[self].index);
 	return 0;
@@ -113,7 +113,7 @@ int launch_unpack(const char *source, const struct strings *packages,
 		base = mem_printf("%s/jobrun.XXXXXX",
 				  tmp && *tmp ? tmp : "/tmp");
 		if (!mkdtemp(base)) {
-			error_errno(err, "cannot make the folder '%s'", base);
+			error_errno(err, "cannot create the folder '%s'", base);
 			goto out;
 		}
 	}
@@ -166,7 +166,7 @@ int launch_exec(const struct launch_program *program, struct error *err)
 	process_without_core();
 	if (errno == ENOEXEC)
 		return error_set(err, ERROR_FAILED,
-				 "'%s' is no program: name its interpreter "
+				 "'%s' is not a program: name its interpreter "
 				 "first",
 				 program->path);
 	return error_errno(err, "cannot run '%s'", program->path);

@@ -154,14 +154,14 @@ int launch_listener_open(struct launch_listener *all, struct loop *loop,
 		int ends[2];
 
 		if (pipe2(ends, O_CLOEXEC) < 0)
-			return error_errno(err, "cannot make a pipe");
+			return error_errno(err, "cannot create a pipe");
 		fcntl(ends[0], F_SETFL, O_NONBLOCK);
 		stream->from = ends[0];
 		stream->theirs = ends[1];
 		listen_on(stream);
 		if (!stream->event)
 			return error_set(err, ERROR_FAILED,
-					 "cannot hear what it writes");
+					 "cannot read its output");
 	}
 	return 0;
 }

@@ -88,7 +88,7 @@ static int join_peers(struct task_runner *m, struct error *err)
 
 	if (peers->count != all->count)
 		return error_set(err, ERROR_FAILED,
-				 "there are %zu tasks here, and the run has "
+				 "there are %zu tasks here, but the run has "
 				 "%zu",
 				 peers->count, all->count);
 	for (i = 0; i < all->count; i++) {

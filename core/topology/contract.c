@@ -24,7 +24,7 @@ const struct contract *contract_find(const char *name, struct error *err)
 			return contracts[i];
 	for (i = 0; contracts[i]; i++)
 		buf_printf(&names, "%s%s", i ? ", " : "", contracts[i]->name);
-	error_set(err, ERROR_USAGE, "'%s' is no contract: there are %s", name,
+	error_set(err, ERROR_USAGE, "unknown contract '%s'; known are %s", name,
 		  buf_text(&names));
 	buf_done(&names);
 	return NULL;

@@ -81,7 +81,7 @@ static int listen_at(int port, struct error *err)
 	} else {
 		fd = socket(AF_INET, type, 0);
 		if (fd < 0)
-			return error_errno(err, "cannot make a socket");
+			return error_errno(err, "cannot create a socket");
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 		bound = bind(fd, (struct sockaddr *)&any, sizeof(any));
 	}
@@ -345,7 +345,7 @@ static int join(const struct topology *all, size_t self, size_t count,
 	const struct timespec pause = { .tv_nsec = RETRY_MS * 1000000L };
 	const char *host = all->tasks[0].host;
 	char line[LINE_MAX_BYTES], limit[32];
-	char why[160] = "it did not let us go";
+	char why[160] = "it did not release us";
 	int len = make_line(all, self, count, line, sizeof(line));
 
 	do {
@@ -369,7 +369,7 @@ static int join(const struct topology *all, size_t self, size_t count,
 	} while (time_monotonic_ms() < until);
 	duration_format(timeout_s, limit, sizeof(limit));
 	return error_set(err, ERROR_TIMEOUT,
-			 "the first task, at %s:%d, did not let us go after "
+			 "the first task, at %s:%d, did not release us after "
 			 "%s: %s",
 			 host, all->master_port, limit, why);
 }

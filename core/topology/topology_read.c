@@ -31,7 +31,7 @@ topology_reader_find(const struct topology_readers *all, const char *name,
 			return all->items[i];
 	for (i = 0; i < all->count; i++)
 		buf_printf(&names, "%s%s", i ? ", " : "", all->items[i]->name);
-	error_set(err, ERROR_USAGE, "'%s' is no place that is known: %s", name,
+	error_set(err, ERROR_USAGE, "unknown place '%s': %s", name,
 		  buf_text(&names));
 	buf_done(&names);
 	return NULL;
@@ -46,7 +46,7 @@ topology_reader_detect(const struct topology_readers *all,
 	for (i = 0; i < all->count; i++)
 		if (all->items[i]->detects(at))
 			return all->items[i];
-	error_set(err, ERROR_INVALID, "this is no place that is known");
+	error_set(err, ERROR_INVALID, "this is not a known place");
 	return NULL;
 }
 

@@ -47,8 +47,7 @@ static int look(struct topology *all, const struct catalogue *catalogue,
 			*err = why;
 			return error_prefix(err, "TPU '%s'", all->tpu_name);
 		}
-		snprintf(seen, size, "could not be asked about (%.400s)",
-			 why.text);
+		snprintf(seen, size, "could not be queried (%.400s)", why.text);
 		return 0;
 	}
 	snprintf(seen, size, "%s", view.words);
@@ -88,7 +87,7 @@ int tpu_wait(struct topology *all, const struct catalogue *catalogue,
 			 "last it %s (project '%s', zone '%s')",
 			 all->tpu_name, how->tries,
 			 how->tries == 1 ? "try" : "tries", pause,
-			 seen[0] ? seen : "was not looked at",
+			 seen[0] ? seen : "was not checked",
 			 all->tpu_project ? all->tpu_project : "",
 			 all->tpu_zone ? all->tpu_zone : "");
 }

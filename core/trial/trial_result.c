@@ -154,8 +154,8 @@ void trial_record_judge(struct trial_record *record,
 
 	if (!trial_series_result(series, &last) && series->broken &&
 	    record->state == RUN_SUCCEEDED && !record->error)
-		record->error = "its last value of the metric is no number, so "
-				"it has none";
+		record->error = "its last value of the metric is not a number, "
+				"so it has none";
 	record->value = last.value;
 	record->step = last.step;
 }

@@ -133,8 +133,7 @@ int trial_values_read(const char *folder, const struct run_spec *run,
 	if (all && take_values(json_array_get(all, (size_t)number - 1), run,
 			       mem, out) < 0)
 		ret = error_set(err, ERROR_FAILED,
-				"there are no values of trial %d in '%s'",
-				number, path);
+				"no values of trial %d in '%s'", number, path);
 	json_decref(all);
 	free(text);
 	free(path);

@@ -108,7 +108,7 @@ static int make_config(struct cluster *cluster, const char *known_hosts,
 	cluster->config = memfd_create("ssh_config", MFD_CLOEXEC);
 	if (ret == 0 && (cluster->config < 0 ||
 			 fd_write(cluster->config, text.data, text.len) < 0))
-		ret = error_errno(err, "cannot make a configuration for ssh");
+		ret = error_errno(err, "cannot create a configuration for ssh");
 	snprintf(cluster->config_path, sizeof(cluster->config_path),
 		 "/proc/%ld/fd/%d", (long)getpid(), cluster->config);
 	buf_done(&text);

@@ -103,7 +103,7 @@ int slurm_open_scratch(struct error *err)
 	int fd = mkostemp(path, O_CLOEXEC);
 
 	if (fd < 0)
-		error_errno(err, "cannot make a file like '%s'", path);
+		error_errno(err, "cannot create a file like '%s'", path);
 	else
 		unlink(path);
 	free(path);
@@ -181,7 +181,7 @@ int slurm_pack_package(struct archive_writer *writer, const struct job *job,
 	int ret = -1;
 
 	if (!mkdtemp(folder)) {
-		error_errno(err, "cannot make a folder like '%s'", folder);
+		error_errno(err, "cannot create a folder like '%s'", folder);
 		goto out;
 	}
 	unpacked = path_join(folder, "package");
@@ -476,7 +476,7 @@ int slurm_submit(struct cluster *cluster, const struct job *job,
 		goto out;
 	ret = put_folder(cluster, fd,
 			 run_folder(cluster, run->job_id, run->name, mem),
-			 "cannot make the run's folder", err);
+			 "cannot create the run's folder", err);
 	if (ret == 1)
 		ret = error_set(err, ERROR_TRY_AGAIN,
 				"it is being started elsewhere");

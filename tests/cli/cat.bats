@@ -203,7 +203,7 @@ for one in tarfile.open(fileobj=sys.stdin.buffer, mode="r|*"):
   [[ $output == *"Protocol \"http\" not supported or disabled"* ]]
   unset CURL_CA_BUNDLE
   refute jobrun cat "$HTTPS/large" >/dev/null 2>err
-  grep -q "is not to be trusted" err
+  grep -q "cannot be trusted" err
   run jobrun cat "$HTTP/nope"
   [ "$status" -eq 1 ]
   [ "$output" = "jobrun: error: $HTTP/nope: it does not exist" ]

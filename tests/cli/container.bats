@@ -164,7 +164,7 @@ EOF
   box_job a.yaml bare IMAGE 'echo up'
   mkdir -p only && ln -s "$(type -P sh)" "$(type -P cat)" only/
   PATH=$PWD/only run "$JOBRUN" apply --yes a.yaml
-  jobrun logs bare | grep -q 'no container runtime is here (podman, docker, apptainer, ch-run), and the job has an image: jobrun.container: {runtime: none} runs it without'
+  jobrun logs bare | grep -q 'no container runtime here (podman, docker, apptainer, ch-run), but the job has an image; jobrun.container: {runtime: none} runs it without one'
   sed -i 's/container: {}/container: {runtime: none}/' a.yaml
   jobrun apply a.yaml
   jobrun logs bare | grep -q up

@@ -140,7 +140,7 @@ mine" ]
   echo file >jobs
   run jobrun init
   [ "$status" -eq 1 ]
-  [[ $output == *"cannot make directory"*"jobs"* ]]
+  [[ $output == *"cannot create directory"*"jobs"* ]]
   run jobrun init ''
   [ "$status" -eq 64 ]
   run jobrun init a b

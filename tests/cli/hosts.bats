@@ -275,7 +275,7 @@ agents_on() {
   wait_until 5 sshd_answers h1
   run jobrun apply --rerun a.yaml
   [ "$status" -eq 69 ]
-  [[ $output == *"host 'h1': its host key is not the one that is known"* ]]
+  [[ $output == *"host 'h1': its host key has changed"* ]]
 }
 
 @test "who is not let in is told so" {
@@ -285,7 +285,7 @@ agents_on() {
   host_job a.yaml a h1 true
   run jobrun apply a.yaml
   [ "$status" -eq 77 ]
-  [[ $output == *"host 'h1': ssh is not let in"*"by a key or an agent"* ]]
+  [[ $output == *"host 'h1': ssh is refused"*"by a key or an agent"* ]]
 }
 
 @test "preflight: a host that fails it is named, and runs neither setup nor the program" {

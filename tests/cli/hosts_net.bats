@@ -27,7 +27,7 @@ teardown() {
   run timeout 30 "$JOBRUN" wait a
   [ "$status" -eq 1 ]
   [ $((SECONDS - begin)) -le 15 ]
-  [[ $(field a 'j["error"]') == *"worker 0 was lost: host 'h2': it does not answer any more"* ]]
+  [[ $(field a 'j["error"]') == *"worker 0 was lost: host 'h2': it no longer answers"* ]]
   [ -z "$(naps_in h1)$(naps_in h3)" ]
   # The one that nobody can reach ends by itself.
   [ -n "$(naps_in h2)" ]
@@ -56,7 +56,7 @@ teardown() {
   host_job a.yaml a h1,h2 'echo never'
   run jobrun apply a.yaml
   [ "$status" -eq 1 ]
-  [[ $output == *"host 'h2': it does not reach 'h1' at $SSH_NET.1 port "*": a firewall rule is missing that lets tcp:"*" in from $SSH_NET.2"* ]]
+  [[ $output == *"host 'h2': it does not reach 'h1' at $SSH_NET.1 port "*": add a firewall rule that allows tcp:"*" from $SSH_NET.2"* ]]
   refute grep -q '\] never' <<<"$output"
 }
 
@@ -89,7 +89,7 @@ YAML
   run jobrun apply --yes pod.yaml
   echo "$output"
   [ "$status" -eq 1 ]
-  [[ $output =~ "it does not reach '$SSH_NET.3' at $SSH_NET.3 port 8476 (no answer): a firewall rule is missing that lets tcp:8476 in from $SSH_NET."[124]"; try: gcloud compute firewall-rules create pods-jobrun --network=pods --allow=tcp --source-ranges=10.0.0.0/8" ]]
+  [[ $output =~ "it does not reach '$SSH_NET.3' at $SSH_NET.3 port 8476 (no answer): add a firewall rule that allows tcp:8476 from $SSH_NET."[124]"; try: gcloud compute firewall-rules create pods-jobrun --network=pods --allow=tcp --source-ranges=10.0.0.0/8" ]]
   refute grep -q '\] never' <<<"$output"
   [ "$(curl -sf "$BASE/_/made")" = "[]" ]
   end_google

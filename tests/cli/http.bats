@@ -63,7 +63,7 @@ gets() {
   start_servers
   run jobrun cat --patience 1s "$URL"
   [ "$status" -ne 0 ]
-  [[ $output == *"is not to be trusted"*"CURL_CA_BUNDLE"* ]]
+  [[ $output == *"cannot be trusted"*"CURL_CA_BUNDLE"* ]]
   CURL_CA_BUNDLE=$TMP/ca.pem gets
   SSL_CERT_FILE=$TMP/ca.pem gets
   [ ! -s asked ]

@@ -117,7 +117,7 @@ fails_with() {
   chmod +x script.sh
   fails_with 1 "interpreter" apply --rerun a.yaml
   printf '#!/no/such/shell -e\n' >script.sh
-  fails_with 1 "script.sh': its interpreter '/no/such/shell -e' is not here" apply --rerun a.yaml
+  fails_with 1 "script.sh': its interpreter '/no/such/shell -e' is missing" apply --rerun a.yaml
   nothing_runs
 }
 

@@ -47,7 +47,7 @@ for one in all:
   KUBECONFIG=other run jobrun apply --yes wary.yaml
   echo "$output"
   [ "$status" -eq 69 ]
-  [[ $output == *"is not to be trusted"*"the certificate authority that is named for it vouches for another"* ]]
+  [[ $output == *"cannot be trusted"*"the certificate authority that is named for it vouches for another"* ]]
   [[ $output != *CURL_CA_BUNDLE* ]]
 }
 

@@ -172,7 +172,7 @@ END
   for how in --exec --supervise; do
     run jobrun launch $how -- ./broken
     [ "$status" -eq 126 ]
-    [[ $output == *"is no program: name its interpreter first" ]]
+    [[ $output == *"is not a program: name its interpreter first" ]]
   done
 }
 
@@ -184,7 +184,7 @@ END
   [ "$status" -eq 64 ]
   run jobrun launch --from nowhere true
   [ "$status" -eq 64 ]
-  [[ $output == *"'nowhere' is no place that is known: vertex-ai, ai-platform, slurm, kubernetes, tpu-vm, local"* ]]
+  [[ $output == *"unknown place 'nowhere': vertex-ai, ai-platform, slurm, kubernetes, tpu-vm, local"* ]]
   run jobrun launch --contract nothing true
   [ "$status" -eq 64 ]
   run jobrun launch --contract xrt true
@@ -239,7 +239,7 @@ END
   slurm 1 3
   run jobrun launch --wait-peers 1s -- true
   [ "$status" -eq 124 ]
-  [[ $output == *"did not let us go after 1s: Connection refused" ]]
+  [[ $output == *"did not release us after 1s: Connection refused" ]]
 }
 
 @test "a task of another run is turned away" {

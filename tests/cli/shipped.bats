@@ -98,7 +98,7 @@ print($2)"
   touch src/.env src/server.pem src/train.py
   source_job k.yaml k src
   run jobrun plan k.yaml
-  [[ "$output" == *"warning: ships what may be secret: .env, server.pem (leave it out by .gitignore, or by .jobrunignore)"* ]]
+  [[ "$output" == *"warning: ships what may be a secret: .env, server.pem (exclude it with .gitignore or .jobrunignore)"* ]]
   run jobrun plan --format markdown k.yaml
   [[ "$output" == *'**Warnings:**'*'server.pem'* ]]
   rm src/.env src/server.pem
@@ -352,7 +352,7 @@ END
   printf '  provider: fake\n  source: src\n' >>a.yaml
   run jobrun plan a.yaml
   echo "$output"
-  [[ $output == *"warning: ships what may be secret: deploy, trainer/config.json ("* ]]
+  [[ $output == *"warning: ships what may be a secret: deploy, trainer/config.json ("* ]]
   run jobrun package -o dist src
   echo "$output"
   [ "$status" -eq 0 ]

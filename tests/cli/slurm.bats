@@ -179,7 +179,7 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
     wait "${pids[n]}" || status=$?
     cat out.$n
     [ "$status" = 0 ] || { [ "$status" = 75 ] && grep -q "being started elsewhere" out.$n; }
-    refute grep -E "mv: |tar: |cannot make" out.$n
+    refute grep -E "mv: |tar: |cannot create" out.$n
   done
   [ "$(in_queue race | wc -l)" = 1 ]
   [ -z "$(find "$HOME/.jobrun" -name '.new.*')" ]

@@ -104,7 +104,7 @@ supervising_processes() {
   kill -STOP "$guard" "$supervisor"
   run ends_soon timeout 60 "$JOBRUN" cancel a
   [ $status -eq 0 ]
-  [[ $output == *"a: its supervisor (process $supervisor) was stopped, and goes on now to end it"* ]]
+  [[ $output == *"a: its supervisor (process $supervisor) was stopped; continuing it to end the run"* ]]
   state_is a CANCELLED
   nothing_runs
 }

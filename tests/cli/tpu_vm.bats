@@ -247,7 +247,7 @@ time.sleep($NAP)" 3>&- &
   kill $!
   echo "$output"
   [ "$status" -eq 1 ]
-  [[ $output == *"host '$SSH_NET.2': port 8476 is taken, which the program will need"* ]]
+  [[ $output == *"host '$SSH_NET.2': port 8476, which the program needs, is taken"* ]]
   refute grep -q '\] never' <<<"$output"
   [ "$(made)" -eq 0 ]
 }

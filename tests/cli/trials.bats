@@ -223,12 +223,12 @@ print(most, n)')" = "3 0" ]
   run --separate-stderr jobrun apply a.yaml
   [ "$status" -eq 0 ]
   [[ $stderr == *"a: the best of 3 trials is 1: loss 0.1 with --a=1"* ]]
-  [[ $stderr == *"trial 2 SUCCEEDED with --a=2: its last value of the metric is no number"* ]]
+  [[ $stderr == *"trial 2 SUCCEEDED with --a=2: its last value of the metric is not a number"* ]]
   [ "$(trials a)" = "1 SUCCEEDED {'a': '1'} 0.1
 2 SUCCEEDED {'a': '2'} None
 3 SUCCEEDED {'a': '3'} 0.3" ]
   run jobrun status a
-  [[ $output == *"(its last value of the metric is no number, so it has none)"* ]]
+  [[ $output == *"(its last value of the metric is not a number, so it has none)"* ]]
 }
 
 @test "all trials end in NaN: the run fails" {
@@ -266,6 +266,6 @@ LONG='line=$(head -c 4000 /dev/zero | tr "\0" a);'
   jobrun wait a
   run timeout 100 "$JOBRUN" metrics a
   [ "$status" -eq 0 ]
-  [[ $output == *"jobrun: the pattern of metric 'slow' took too long, and was given up in "*" lines"* ]]
+  [[ $output == *"jobrun: the pattern of metric 'slow' took too long, and was skipped in "*" lines"* ]]
   [[ $output == *loss*2* ]]
 }

@@ -265,13 +265,13 @@ static void nothing_is_unpacked_outside(void **state)
 		{ { { ARCHIVE_FILE, "", "x" } }, "is no path" },
 		{ { { ARCHIVE_LINK, "l", "/tmp" },
 		    { ARCHIVE_FILE, "l/out", "x" } },
-		  "cannot make the folder" },
+		  "cannot create the folder" },
 		{ { { ARCHIVE_LINK, "l", "/tmp/out" },
 		    { ARCHIVE_FILE, "l", "x" } },
-		  "cannot make 'l'" },
+		  "cannot create 'l'" },
 		{ { { ARCHIVE_FILE, "f", "x" }, { ARCHIVE_FILE, "f", "y" } },
-		  "cannot make 'f'" },
-		{ { { (enum archive_kind)'?', "f", "x" } }, "no archive" },
+		  "cannot create 'f'" },
+		{ { { (enum archive_kind)'?', "f", "x" } }, "not an archive" },
 		{ { { ARCHIVE_FOLDER, "f", "x" } }, "impossible size" },
 		{ { { ARCHIVE_END, "", "" }, { ARCHIVE_FILE, "f", "x" } },
 		  "after its end" },
@@ -308,8 +308,7 @@ static void archives_have_limits(void **state)
 		entries[i] = (struct entry){ ARCHIVE_FILE, names[i], ten };
 	}
 	assert_int_equal(unpack(folder, entries, 30, 100, &err), -1);
-	assert_string_equal(err.text,
-			    "there are too many files in the archive");
+	assert_string_equal(err.text, "too many files in the archive");
 	memset(big, 'x', sizeof(big) - 1);
 	big[sizeof(big) - 1] = '\0';
 	entries[0] = (struct entry){ ARCHIVE_FILE, "big", big };
@@ -389,15 +388,15 @@ static void the_words_of_ssh_are_understood(void **state)
 		  SSH_UNREACHABLE,
 		  "ssh: connect to host h port 22: Connection refused" },
 		{ "me@h: Permission denied (publickey).\r\n", SSH_REFUSED,
-		  "ssh is not let in (me@h: Permission denied (publickey).): "
-		  "it must work without a password, by a key or an agent" },
+		  "ssh is refused (me@h: Permission denied (publickey).): the "
+		  "login must work without a password, by a key or an agent" },
 		{ "Timeout, server h not responding.\r\n", SSH_UNREACHABLE,
 		  "Timeout, server h not responding." },
 		{ "jobrun: error: Identity-Aware Proxy is away\n"
 		  "kex_exchange_identification: Connection closed by remote "
 		  "host\r\nConnection closed by UNKNOWN port 65535\r\n",
 		  SSH_UNREACHABLE, "Identity-Aware Proxy is away" },
-		{ "", SSH_UNREACHABLE, "ssh ended without a word" },
+		{ "", SSH_UNREACHABLE, "ssh ended without a message" },
 		{ "Bad packet length 1397966893.\r\n", SSH_UNREACHABLE,
 		  "Bad packet length 1397966893." },
 		{ "\033[31mred\n", SSH_UNKNOWN, "?[31mred" },

@@ -330,16 +330,16 @@ static void some_urls_are_refused(void **state)
 		const char *why;
 	} cases[] = {
 		{ "http://example.com/x?y",
-		  "'http://example.com/x' is plain http, which is for this "
-		  "machine only: use https" },
+		  "'http://example.com/x' is plain http, which is only allowed "
+		  "to this machine: use https" },
 		{ "http://127.0.0.1@example.com/",
-		  "'http://example.com/' has a user before its host: not "
+		  "'http://example.com/' has a user name, which is not "
 		  "allowed" },
 		{ "ftp://example.com/",
 		  "'ftp://example.com/' is not an https URL" },
 		{ "http://169.254.169.254/x",
-		  "'http://169.254.169.254/x' is plain http, which is for "
-		  "this machine only: use https" },
+		  "'http://169.254.169.254/x' is plain http, which is only "
+		  "allowed to this machine: use https" },
 		{ "example.com", "'example.com' is not a URL" },
 		{ "https://a b/", "'https://a b/' is not a URL" },
 	};
@@ -656,7 +656,7 @@ static void servers_are_verified(void **state)
 	assert_int_equal(http_do(http, &request, &answer, &err), -1);
 	assert_int_equal(err.code, ERROR_FAILED);
 	assert_true(text_starts(err.text, "'https://127.0.0.1:"));
-	assert_non_null(strstr(err.text, "is not to be trusted"));
+	assert_non_null(strstr(err.text, "cannot be trusted"));
 	http_free(http);
 
 	setenv("SSL_CERT_FILE", stand_in_file(&server, "cert.pem"), 1);
@@ -668,7 +668,7 @@ static void servers_are_verified(void **state)
 	/* The certificate must have the right name, too. */
 	snprintf(url, sizeof(url), "https://localhost:%d/echo", server.port);
 	assert_int_equal(http_do(http, &request, &answer, &err), -1);
-	assert_non_null(strstr(err.text, "is not to be trusted"));
+	assert_non_null(strstr(err.text, "cannot be trusted"));
 	http_free(http);
 	unsetenv("SSL_CERT_FILE");
 	assert_int_equal(stand_in_count(&server, "/echo"), 1);

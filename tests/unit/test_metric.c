@@ -235,7 +235,7 @@ static void a_slow_pattern_is_given_up_and_counted(void **state)
 	assert_true(metric_parser_missed(parser, &text));
 	assert_non_null(strstr(buf_text(&text),
 			       "the pattern of metric 'one' took too long, and "
-			       "was given up in "));
+			       "was skipped in "));
 	assert_null(strstr(buf_text(&text), "temp"));
 	/* And the slow ones are back where they are quick: each when it has
 	 * paid for what it overdrew. */

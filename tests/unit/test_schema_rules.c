@@ -270,8 +270,8 @@ static void patterns_have_limits(void **state)
 		{ "(a{99999999999999999999,})", limit },
 		{ "(((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+)", limit },
 		{ "(a*)*\\1b",
-		  "must not refer back to a group with \\1: that can take for "
-		  "ever" },
+		  "must not refer back to a group with \\1: that can take "
+		  "forever" },
 	};
 	size_t depth = 100000, i;
 	struct error err = { 0 };
@@ -283,7 +283,7 @@ static void patterns_have_limits(void **state)
 	for (i = 0; i < depth; i++)
 		buf_putc(&deep, ')');
 	assert_int_equal(check_pattern(buf_text(&deep), &err), -1);
-	assert_string_equal(err.text, "has more than 32 groups in one another");
+	assert_string_equal(err.text, "has more than 32 nested groups");
 	buf_done(&deep);
 	for (i = 0; i < COUNT(cases); i++) {
 		assert_int_equal(check_pattern(cases[i].value, &err), -1);

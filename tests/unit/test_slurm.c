@@ -255,7 +255,7 @@ static void answers_from_afar_are_whole(void **state)
 		  "login host 'far': ssh: connect to host far port 22: "
 		  "Connection refused" },
 		{ "echo 'me@far: Permission denied (publickey).' >&2; exit 255",
-		  ERROR_DENIED, "login host 'far': ssh is not let in" },
+		  ERROR_DENIED, "login host 'far': ssh is refused" },
 		{ "echo 'no logins' >&2; exit 1", ERROR_FAILED,
 		  "login host 'far': it runs no commands: no logins" },
 	};

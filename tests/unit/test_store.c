@@ -836,7 +836,7 @@ static void a_file_in_the_way_is_named(void **state)
 	snprintf(below, sizeof(below), "%s/deeper", at->state);
 	setenv("JOBRUN_STATE_DIR", below, 1);
 	snprintf(want, sizeof(want),
-		 "no state directory: cannot make directory '%s': Not a "
+		 "no state directory: cannot create directory '%s': Not a "
 		 "directory; set JOBRUN_STATE_DIR to use another directory",
 		 below);
 	assert_fails(ERROR_FAILED, want);
@@ -876,7 +876,7 @@ static void open_as_nobody(struct place *at)
 		_exit(SKIPPED);
 	check(!store_open(&err));
 	snprintf(want, sizeof(want),
-		 "no state directory: cannot make directory '%s': Permission "
+		 "no state directory: cannot create directory '%s': Permission "
 		 "denied; set JOBRUN_STATE_DIR to use another directory",
 		 at->state);
 	check(!strcmp(err.text, want));

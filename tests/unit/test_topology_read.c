@@ -80,7 +80,7 @@ static void the_surest_reader_is_asked_first(void **state)
 
 	(void)state;
 	provider_readers(providers, &all);
-	buf_puts(&names, "'moon' is no place that is known: ");
+	buf_puts(&names, "unknown place 'moon': ");
 	for (i = 0; i < COUNT(order); i++) {
 		if (!provider_find(order[i]))
 			continue;
@@ -98,7 +98,7 @@ static void the_surest_reader_is_asked_first(void **state)
 	/* No provider runs tasks on this machine. */
 	assert_null(topology_reader_detect(&none, &nowhere, &err));
 	assert_int_equal(err.code, ERROR_INVALID);
-	assert_string_equal(err.text, "this is no place that is known");
+	assert_string_equal(err.text, "this is not a known place");
 }
 
 static void nonsense_is_named(void **state)
@@ -319,7 +319,7 @@ static void waiting_for_a_tpu_ends(void **state)
 		  "TPU 'n' has 4 hosts, and the run has 1 task to drive them" },
 		{ never, ERROR_UNREACHABLE, ERROR_TIMEOUT, 40,
 		  "TPU 'n' was not ready after 40 tries, 10s apart: at last it "
-		  "could not be asked about (no route to host) (project 'p', "
+		  "could not be queried (no route to host) (project 'p', "
 		  "zone 'z')" },
 		{ never, ERROR_DENIED, ERROR_DENIED, 1,
 		  "TPU 'n': no route to host" },

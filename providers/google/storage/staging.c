@@ -38,7 +38,7 @@ static char *make_temporary(struct error *err)
 
 	if (mkdtemp(path))
 		return path;
-	error_errno(err, "cannot make '%s'", path);
+	error_errno(err, "cannot create '%s'", path);
 	free(path);
 	return NULL;
 }

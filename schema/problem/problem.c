@@ -77,13 +77,35 @@ static char *path_text(struct problems *found, const struct path *path)
 	return out;
 }
 
+/* Copies a part of a line, with an asterisk for each character of a secret. */
+static char *copy_line(struct problems *found, struct source *source,
+		       size_t from, size_t to)
+{
+	char *out = arena_strndup(found->mem, source->text + from, to - from);
+	size_t i, n, at = 0;
+	uint32_t c;
+
+	for (; from < to; from += n) {
+		n = utf8_decode(source->text + from, to - from, &c);
+		n = n ? n : 1;
+		if (source_is_secret(source, from))
+			out[at++] = '*';
+		else if (!source->text[from])
+			out[at++] = '\x01'; /* shown like other controls */
+		else
+			for (i = 0; i < n; i++)
+				out[at++] = source->text[from + i];
+	}
+	out[at] = '\0';
+	return out;
+}
+
 /* Copies the part of the source line around the position. */
 static void set_excerpt(struct problems *found, struct position *place,
 			struct source *source)
 {
 	unsigned skip = 0, points = 0;
 	size_t from, to, n;
-	char *excerpt;
 	uint32_t c;
 
 	if (!source_is_job(source))
@@ -97,11 +119,7 @@ static void set_excerpt(struct problems *found, struct position *place,
 		n = n ? n : 1;
 		points++;
 	}
-	excerpt = arena_strndup(found->mem, source->text + from, to - from);
-	for (n = 0; n < to - from; n++)
-		if (!excerpt[n])
-			excerpt[n] = '\x01'; /* shown like other controls */
-	place->excerpt = excerpt;
+	place->excerpt = copy_line(found, source, from, to);
 	place->excerpt_start = skip;
 	place->excerpt_cut = !source_line_ends(source, to);
 }

@@ -100,9 +100,16 @@ static void hint_list(struct fill *fill, const struct spot *at)
 	const char *text = plain ? first->text : "";
 	size_t len = strcspn(text, "=");
 
-	if (value && name->kind == NODE_SCALAR && value->kind == NODE_SCALAR)
+	if (name && name->kind == NODE_SCALAR && is_secret(at->field))
+		problem_hint(fill->found, "write %s: {env: VARIABLE}",
+			     name->text);
+	else if (value && name->kind == NODE_SCALAR &&
+		 value->kind == NODE_SCALAR)
 		problem_hint(fill->found, "write %s: %s, without \"- \"",
 			     name->text, value->text);
+	else if (plain && text[len] && is_secret(at->field))
+		problem_hint(fill->found, "write %.*s: {env: VARIABLE}",
+			     (int)len, text);
 	else if (plain && len && text[len] == '=')
 		problem_hint(fill->found, "write %.*s: %s, without \"- \"",
 			     (int)len, text, text + len + 1);

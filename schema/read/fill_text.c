@@ -45,6 +45,27 @@ static bool hint_looks(struct fill *fill, const struct node *value)
 	return hint;
 }
 
+/* Whether the value may be a secret itself, instead of where one is. */
+static bool is_below_secrets(const struct spot *at)
+{
+	const struct path *path = at->path;
+
+	if (!strcmp(at->field->name, "file"))
+		return false;
+	for (; path; path = path->up)
+		if (path->name && !strcmp(path->name, "secrets"))
+			return true;
+	return false;
+}
+
+/* The value for a message. */
+static const char *spot_value(const struct spot *at, char out[SHORT_SIZE])
+{
+	if (is_below_secrets(at))
+		return strcpy(out, "***");
+	return text_short(at->value->text, out);
+}
+
 void spot_wrong_type(struct fill *fill, const struct spot *at,
 		     const char *wanted)
 {
@@ -57,7 +78,7 @@ void spot_wrong_type(struct fill *fill, const struct spot *at,
 	if (value->kind == NODE_SCALAR)
 		problem_add(fill->found, SEVERITY_ERROR, value, at->path,
 			    "type", "%s must be %s, found \"%s\"", name, wanted,
-			    text_short(value->text, shown));
+			    spot_value(at, shown));
 	else
 		problem_add(fill->found, SEVERITY_ERROR, value, at->path,
 			    "type", "%s must be %s, found a %s", name, wanted,
@@ -171,7 +192,8 @@ static bool check_text(struct fill *fill, const struct spot *at,
 		return true;
 	problem_add(fill->found, SEVERITY_ERROR, at->value, at->path, "format",
 		    "%s \"%s\" %s", spot_name(at, name),
-		    text_short(text, shown), err.text);
+		    is_below_secrets(at) ? "***" : text_short(text, shown),
+		    err.text);
 	if (!hint_looks(fill, at->value) && fill->mend &&
 	    fill->mend(at->field, text, mended))
 		problem_hint(fill->found, "%s would be right", mended);

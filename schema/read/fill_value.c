@@ -6,7 +6,9 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
+#include "core/base/text.h"
 #include "core/base/units.h"
 #include "schema/read/fill_part.h"
 #include "schema/yaml/node.h"
@@ -37,6 +39,30 @@ static bool in_range(struct fill *fill, const struct spot *at, long value,
 	return false;
 }
 
+/* A size with its unit, where the unit is in the name of the field. */
+static void hint_gigabytes(struct fill *fill, const struct spot *at)
+{
+	char unit[8];
+	long value;
+	int end = 0;
+
+	if (!text_ends(at->field->name, "Gb") ||
+	    at->value->kind != NODE_SCALAR ||
+	    sscanf(at->value->text, "%6ld %4[A-Za-z]%n", &value, unit, &end) !=
+		    2 ||
+	    at->value->text[end])
+		return;
+	if (!strcasecmp(unit, "t") || !strcasecmp(unit, "tb"))
+		value *= 1000;
+	else if (strcasecmp(unit, "g") != 0 && strcasecmp(unit, "gb") != 0 &&
+		 strcasecmp(unit, "gi") != 0 && strcasecmp(unit, "gib") != 0)
+		return;
+	if (value < at->field->min || value > at->field->max)
+		return;
+	problem_hint(fill->found, "write %ld: it is in GB", value);
+	problem_fix(fill->found, at->value, "%ld", value);
+}
+
 static bool fill_int(struct fill *fill, const struct spot *at, long *out)
 {
 	char name[SHORT_SIZE], shown[SHORT_SIZE], wanted[SHORT_SIZE];
@@ -54,6 +80,7 @@ static bool fill_int(struct fill *fill, const struct spot *at, long *out)
 					 ? " of at most 18 digits"
 					 : "");
 		spot_wrong_type(fill, at, wanted);
+		hint_gigabytes(fill, at);
 		return false;
 	}
 	if (!in_range(fill, at, value, 0))

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes a job from its document. */
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
@@ -42,11 +45,42 @@ static void make_job_id(const char *text, size_t len, char out[JOB_ID_MAX + 1])
 	out[n] = '\0';
 }
 
+/* "10 Gb" as "10GB", or as "10G" where that is how the field has it. */
+static bool mend_size(const struct field *field, const char *text,
+		      char out[SHORT_SIZE])
+{
+	static const char *const ends[] = { "B", "", "iB", "i" };
+	char letter, rest[4] = "";
+	struct error ignored;
+	unsigned count;
+	int end = 0;
+	size_t i;
+
+	if (sscanf(text, "%9u %c%n%3[A-Za-z]%n", &count, &letter, &end, rest,
+		   &end) < 2 ||
+	    text[end] || !strchr("kKmMgGtT", letter) ||
+	    (*rest && strcasecmp(rest, "b") && strcasecmp(rest, "i") &&
+	     strcasecmp(rest, "ib")))
+		return false;
+	letter = (char)(strchr("kK", letter) ? 'k' : letter & ~0x20);
+	for (i = tolower(*rest) == 'i' ? 2 : 0; i < COUNT(ends); i++) {
+		snprintf(out, SHORT_SIZE, "%u%c%s", count,
+			 *ends[i] == 'i' && letter == 'k' ? 'K' : letter,
+			 ends[i]);
+		/* A field that takes any word is for no size. */
+		if (field->check(out, &ignored) == 0)
+			return field->check("x", &ignored) < 0;
+	}
+	return false;
+}
+
 static bool mend(const struct field *field, const char *text,
 		 char out[SHORT_SIZE])
 {
 	char id[JOB_ID_MAX + 1];
 
+	if (mend_size(field, text, out))
+		return true;
 	if (field->check != check_job_id)
 		return false;
 	make_job_id(text, strlen(text), id);

@@ -8,6 +8,7 @@
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
 #include "core/base/nearest.h"
+#include "schema/yaml/source_secrets.h"
 
 #define KEY_SIZE 32 /* longer keys are no keys of jobs */
 
@@ -294,7 +295,28 @@ void source_done(struct source *source)
 {
 	free(source->text);
 	free(source->lines);
+	free(source->secrets);
 	*source = (struct source){ 0 };
+}
+
+bool source_is_secret(struct source *source, size_t offset)
+{
+	size_t first = 0, end, middle;
+
+	if (!source->searched) {
+		source->secrets = source_secrets(source->text, source->len,
+						 &source->secret_count);
+		source->searched = true;
+	}
+	for (end = source->secret_count; first < end;) {
+		middle = first + (end - first) / 2;
+		if (source->secrets[middle].to <= offset)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first < source->secret_count &&
+	       source->secrets[first].from <= offset;
 }
 
 /* Returns the length of the line break at `p`, or 0. */

@@ -15,6 +15,8 @@
 /* A larger job file is refused unread. */
 #define SOURCE_SIZE_MAX ((size_t)8 << 20)
 
+struct secret_span;
+
 struct source {
 	const char *name; /* as given: "jobs/a.yaml" or "-" */
 	unsigned order;   /* the order of reading, which sorts problems */
@@ -29,6 +31,9 @@ struct source {
 	size_t *lines;
 	size_t line_count;
 	size_t last_line, last_column, last_offset;
+	bool searched;
+	struct secret_span *secrets;
+	size_t secret_count;
 };
 
 /* The first invalid part of a file's bytes. */
@@ -51,6 +56,9 @@ void source_done(struct source *source);
  * other files (a password file, say) are never shown.
  */
 bool source_is_job(struct source *source);
+
+/* Whether the byte is of a secret's value, which is never shown. */
+bool source_is_secret(struct source *source, size_t offset);
 
 /* The offset of a line and column; the end of the line if that is shorter. */
 size_t source_offset(struct source *source, unsigned line, unsigned column);

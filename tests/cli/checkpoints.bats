@@ -230,9 +230,9 @@ Step=1, reached 5 of 10
 Step=2, reached 9 of 10
 Step=3, reached 7 of 10"
   # The newest stays, too.
-  [ "$(grep -o "kept: .*," err)" = "kept: step 1, score 5, 2 B,
-kept: step 2, score 9, 2 B,
-kept: step 3, score 7, 2 B," ]
+  [ "$(grep -o "uploaded: .*," err)" = "uploaded: step 1, score 5, 2 B,
+uploaded: step 2, score 9, 2 B,
+uploaded: step 3, score 7, 2 B," ]
   [ "$(ls kept/*.json)" = "kept/00000002.json
 kept/00000003.json" ]
   SCORES='' launch sh t.sh 2>&1 | grep -x "from ckpt-2"

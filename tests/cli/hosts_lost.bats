@@ -159,7 +159,7 @@ on_tmpfs() {
 # A run of a master and a worker whose host is cut off until the run has failed.
 cut_off_worker() {
   net_up 2
-  host_job a.yaml a h1,h2 "i=0; while :; do i=\$((i+1)); echo line \$i; echo \$i >\$JOBRUN_RUN_DIR/last; sleep 0.1; done" "${1:-}"
+  host_job a.yaml a h1,h2 "i=0; while :; do i=\$((i+1)); echo line \$i; echo \$i >\$JOBRUN_RUN_DIR/.last; mv \$JOBRUN_RUN_DIR/.last \$JOBRUN_RUN_DIR/last; sleep 0.1; done" "${1:-}"
   jobrun apply --detach a.yaml
   wait_until 20 state_is a RUNNING
   wait_until 20 grep -qs 'line 5' state/runs/a.1/logs/worker-0.stdout

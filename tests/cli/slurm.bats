@@ -399,8 +399,8 @@ as_nobody() {
       # Slurm has been told that this was the last time.
       scontrol show job | grep -A20 "JobName=lost_$i" | grep -q "Requeue=0 Restarts=1"
       wait_until 5 grep -q "attempt 1 FAILED: node n2 was lost, and with it worker 0; attempt 2 starts" out
-      [ "$(jobrun logs --attempt 1 lost_$i | grep -c up)" = 2 ]
-      [ "$(jobrun logs lost_$i | grep -c up)" = 2 ]
+      [ "$(jobrun logs --attempt 1 lost_$i | grep -c "] up$")" = 2 ]
+      [ "$(jobrun logs lost_$i | grep -c "] up$")" = 2 ]
       [ "$(jobrun logs lost_$i | grep -c 'on from step 7')" = 2 ]
     fi
     slurm_start_node n2

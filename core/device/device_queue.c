@@ -118,8 +118,8 @@ static void add_stranger(struct device_queue *q, pid_t pid)
 	if (one->fd >= 0)
 		one->event = loop_add_fd(q->deps.loop, one->fd, EPOLLIN,
 					 on_stranger, q, &ignored);
-	if (!one->event)
-		ask_later(q);
+	/* It may let go of the device and live on. */
+	ask_later(q);
 }
 
 static void take_strangers(struct device_queue *q, size_t i,

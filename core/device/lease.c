@@ -74,6 +74,7 @@ int lease_folder(const char *fallback, struct arena *mem, const char **folder,
 {
 	const char *said = getenv(FOLDER_VARIABLE);
 	bool given = said && *said == '/';
+	char host[256] = "";
 	struct error why;
 
 	*note = NULL;
@@ -87,7 +88,10 @@ int lease_folder(const char *fallback, struct arena *mem, const char **folder,
 	}
 	if (given)
 		return -1;
-	*folder = arena_printf(mem, "%s/lock", fallback);
+	/* A store may be shared by machines whose GPUs have the same names. */
+	if (gethostname(host, sizeof(host) - 1) < 0)
+		host[0] = '\0';
+	*folder = arena_printf(mem, "%s/lock-%s", fallback, host);
 	*note = arena_printf(mem,
 			     "%s: only your own runs share this "
 			     "machine's GPUs out among themselves",

@@ -166,7 +166,11 @@ static bool goes_before(const struct queued *one, const struct queued *two)
 
 static bool counts(int folder, const struct queued *one, long *looked)
 {
-	return (*looked)++ >= LOOK_AT || ticket_is_alive(folder, one->name);
+	bool alive = *looked >= LOOK_AT || ticket_is_alive(folder, one->name);
+
+	/* Only live ones count: others' dead tickets stay where they are. */
+	*looked += alive;
+	return alive;
 }
 
 /*

@@ -27,6 +27,11 @@ static void take_along(const struct plan_job *planned, struct action **by_place,
 			run = planned->actions[i];
 	if (!run || !run->have)
 		return;
+	/* What another owner's run uses is not this run's to delete. */
+	for (i = 0; i < count; i++)
+		if (planned->actions[i]->have &&
+		    resource_is_held(planned->actions[i]->have))
+			return;
 	/* A run that is over waits for nothing, least of all for resources to
 	 * be deleted. */
 	if (rules_rests(run))

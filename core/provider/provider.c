@@ -319,6 +319,11 @@ void resources_say_found(struct resources *all, const struct resource *found)
 	}
 }
 
+bool resource_is_held(const struct resource *resource)
+{
+	return json_object_get(resource->outputs, OUTPUT_HELD);
+}
+
 void resource_found(struct resource *found, json_t *properties,
 		    const char *digest, const char *digest2, const char *why)
 {

@@ -205,6 +205,9 @@ struct resource *resources_read(const struct resources *all, void *ctx,
 				struct error *err);
 void resources_forget(struct resource *observed, size_t count);
 
+/* Whether another owner's run uses it at present. */
+bool resource_is_held(const struct resource *resource);
+
 /* For `read` of an existing run: sets everything but its state, attempt and
  * exit code.  Takes the properties; any of the four may be NULL. */
 void resource_found(struct resource *found, json_t *properties,

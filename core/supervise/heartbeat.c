@@ -18,6 +18,7 @@
 #include "core/store/store.h"
 
 #define ASKED "cancel" /* in the folder of the run */
+#define BEATS "beats"
 #define LOOKED "looked"
 /* The clocks of machines mostly differ by less. */
 #define SURE_MS (60 * 1000)
@@ -99,6 +100,27 @@ static int asked_for(const char *folder)
 	return number;
 }
 
+/* Leaves word that this run beats: a machine that sees the folder as its own
+ * disk does not, and whoever sees it as a shared one must not wait for that. */
+static void leave_word(const char *folder)
+{
+	char *path = path_join(folder, BEATS);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		close(fd);
+	free(path);
+}
+
+static bool has_word(const char *folder)
+{
+	char *path = path_join(folder, BEATS);
+	bool has = access(path, F_OK) == 0;
+
+	free(path);
+	return has;
+}
+
 int heartbeat_beat(int lock, int64_t *last_ms)
 {
 	char *folder = folder_of(lock);
@@ -110,13 +132,15 @@ int heartbeat_beat(int lock, int64_t *last_ms)
 	 * too. */
 	clock_gettime(CLOCK_BOOTTIME, &up);
 	now_ms = (int64_t)up.tv_sec * 1000 + up.tv_nsec / 1000000;
+	if (folder && !*last_ms)
+		leave_word(folder);
 	if (folder)
 		number = asked_for(folder);
 	if (folder && *last_ms && now_ms - *last_ms >= HEARTBEAT_LOST_MS &&
 	    was_given_up(folder))
 		number = SIGINT;
-	*last_ms = now_ms;
-	futimens(lock, NULL);
+	if (futimens(lock, NULL) == 0 || !*last_ms)
+		*last_ms = now_ms;
 	free(folder);
 	return number;
 }
@@ -153,7 +177,7 @@ int64_t heartbeat_age_ms(const char *folder)
 	int64_t now_ms;
 
 	free(path);
-	if (beat_ms < 0)
+	if (beat_ms < 0 || !has_word(folder))
 		return -1;
 	if (age_ms >= 0 && age_ms < SURE_MS)
 		return age_ms;

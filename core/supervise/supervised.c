@@ -317,13 +317,6 @@ static int read_elsewhere(const struct supervised *as, const struct job *job,
 	return 0;
 }
 
-static bool is_another_job(const struct resource *want,
-			   const struct run_record *run)
-{
-	return want->job && run_state_is_final(run->state) &&
-	       !job_was_run(want->job, run->digest, run->digest2);
-}
-
 static int read_run(void *ctx, const struct resource *want,
 		    struct resource *found, struct error *err)
 {
@@ -350,7 +343,7 @@ static int read_run(void *ctx, const struct resource *want,
 		resource_found(found, properties, run.digest, run.digest2,
 			       run.error);
 	}
-	if (ret == 1 || (ret == 0 && is_another_job(want, &run)))
+	if (ret == 1)
 		ret = read_elsewhere(ctx, want->job, mem, found, err);
 	arena_free(mem);
 	return ret < 0 ? -1 : 0;

@@ -50,6 +50,8 @@ static int wait_for(pid_t supervisor, const sigset_t *signals)
 	int64_t last_ms = 0;
 	pid_t pid;
 
+	if (beats && (number = heartbeat_beat(SUPERVISOR_LOCK_FD, &last_ms)))
+		kill(supervisor, number);
 	for (;;) {
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 			if (pid == supervisor)

@@ -122,6 +122,9 @@ static int resume(struct store *store, const char *folder, struct error *err)
 	int lock;
 
 	if (ret == 0) {
+		/* Only a run that starts here leases devices; the folder of
+		 * leases is gone after a reboot. */
+		spec.devices.folder = NULL;
 		lock = run_lock_try(folder, err);
 		/* Another process may have been faster. */
 		if (lock >= 0) {

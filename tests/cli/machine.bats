@@ -20,6 +20,8 @@ runs_there() {
 
 # The machine has no power.
 it_dies() {
+  # All at once: none of them sees that another has ended.
+  kill -STOP $(marked)
   kill -9 $(marked)
   wait_until 10 eval '[ -z "$(marked)" ]'
 }

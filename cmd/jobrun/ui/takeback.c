@@ -13,9 +13,10 @@ static bool choose(const struct plan_job *job, struct resource *observed)
 	bool any = false;
 
 	for (i = 0; i < count; i++)
-		if ((observed[i].kind->flags & KIND_RUN) &&
-		    observed[i].exists &&
-		    !run_state_is_final(observed[i].run.state))
+		if (((observed[i].kind->flags & KIND_RUN) &&
+		     observed[i].exists &&
+		     !run_state_is_final(observed[i].run.state)) ||
+		    resource_is_held(&observed[i]))
 			return false;
 	for (i = 0; i < count; i++) {
 		if (!(observed[i].kind->flags & KIND_FOR_RUN))

@@ -53,7 +53,7 @@ const char *tpu_owner_other(const struct tpu_ctx *ctx, const json_t *labels,
 	if (!owner)
 		return NULL;
 	if (own_label(ctx, own, &len) && !strncmp(owner, own, len) &&
-	    (!owner[len] || !own[len] || owner[len] == own[len]))
+	    (!owner[len] || owner[len] == own[len]))
 		return NULL;
 	return waits || read.expire_time_ms > time_now_ms() ? owner : NULL;
 }

@@ -322,11 +322,16 @@ static int refuse_user(const json_t *entry, const char *name, struct error *err)
 	return 0;
 }
 
-static void add_header(struct kubeconfig *out, const char *name,
-		       const char *value)
+static int add_header(struct kubeconfig *out, const char *name,
+		      const char *value, struct error *err)
 {
-	if (out->as_count < KUBE_AS_MAX && *value && !strpbrk(value, "\r\n"))
+	/* To leave it out would be to ask with the user's own rights. */
+	if (strpbrk(value, "\r\n"))
+		return error_set(err, ERROR_INVALID, "'%s' has a line break",
+				 name);
+	if (out->as_count < KUBE_AS_MAX && *value)
 		out->as[out->as_count++] = mem_printf("%s: %s", name, value);
+	return 0;
 }
 
 /* Reads whom the user acts as, in the form of the headers for the server. */
@@ -347,13 +352,20 @@ static int read_impersonation(const json_t *entry, struct kubeconfig *out,
 		return error_set(err, ERROR_INVALID,
 				 "'as-groups' has more than %d groups",
 				 KUBE_AS_MAX - 2);
-	add_header(out, "Impersonate-User", as);
-	add_header(out, "Impersonate-Uid", json_get_text(entry, "as-uid", ""));
+	if (groups && !json_is_array(groups))
+		return error_set(err, ERROR_INVALID, "'as-groups' is no list");
+	if (add_header(out, "Impersonate-User", as, err) < 0 ||
+	    add_header(out, "Impersonate-Uid",
+		       json_get_text(entry, "as-uid", ""), err) < 0)
+		return -1;
 	json_array_foreach(groups, i, one)
 	{
-		if (json_is_string(one))
-			add_header(out, "Impersonate-Group",
-				   json_string_value(one));
+		if (!json_is_string(one))
+			return error_set(err, ERROR_INVALID,
+					 "'as-groups' holds what is no string");
+		if (add_header(out, "Impersonate-Group", json_string_value(one),
+			       err) < 0)
+			return -1;
 	}
 	return 0;
 }

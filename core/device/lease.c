@@ -27,17 +27,17 @@ int lease_open_folder(const char *path, struct error *err)
 /* Every user can create files in it, and remove only their own. */
 static int make_shared(const char *path, struct error *err)
 {
-	struct stat st;
-	int fd, ret = 0;
+	mode_t old = umask(0);
+	bool made = mkdir(path, FOR_ALL) == 0;
+	int fd, why = errno, ret = 0;
 
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+	umask(old);
+	errno = why;
+	if (!made && errno != EEXIST)
 		return error_errno(err, "cannot create '%s'", path);
 	fd = lease_open_folder(path, err);
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
-	    (st.st_mode & 07777) != FOR_ALL)
-		fchmod(fd, FOR_ALL);
 	if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
 		ret = error_errno(err, "cannot write to '%s'", path);
 	close(fd);

@@ -287,6 +287,7 @@ static int take_gone(struct kube_look *look, struct error *err)
 		arena_printf(look->mem, "somebody deleted %s '%s'",
 			     look->record.type->kind, look->record.name);
 	bool asked = look->record.run.state == RUN_CANCELLING;
+	int known = 0;
 
 	if (!look->sure)
 		return error_set(err, ERROR_FAILED,
@@ -301,9 +302,13 @@ static int take_gone(struct kube_look *look, struct error *err)
 	/* Take what the streams have received from its pods. */
 	pod_log_collect(look->kube, &look->at, look->folder, &look->pods,
 			look->follow, true);
-	if (!asked &&
-	    success_is_known(&look->at, look->record.run.job_id,
-			     look->record.name, look->record.run.digest))
+	if (!asked)
+		known = success_is_known(&look->at, look->record.run.job_id,
+					 look->record.name,
+					 look->record.run.digest, err);
+	if (known < 0)
+		return -1;
+	if (known)
 		update_run(look, RUN_SUCCEEDED, NULL, 0);
 	else
 		update_run(look, asked ? RUN_CANCELLED : RUN_FAILED,

@@ -169,13 +169,15 @@ static bool is_unknown(const struct resource *want)
 
 /* Shows a run whose object is gone.  A run found by its labels alone may have
  * only the mark of its success. */
-static void show_left(struct kube *kube, const struct resource *want,
-		      const struct kube_at *at, const char *name,
-		      struct arena *mem, struct resource *found)
+static int show_left(struct kube *kube, const struct resource *want,
+		     const struct kube_at *at, const char *name,
+		     struct arena *mem, struct resource *found,
+		     struct error *err)
 {
 	show_remembered(kube, want, mem, found);
 	if (is_unknown(want) || kube_has_ttl(want->job))
-		success_show(at, want->name, name, found);
+		return success_show(at, want->name, name, found, err);
+	return 0;
 }
 
 /* Sets the place of a run that goes on to where it is. */
@@ -267,7 +269,7 @@ int run_read(void *ctx, const struct resource *want, struct resource *found,
 			record_put_found(kube, want->job, place, &at, type,
 					 object, &ignored);
 	} else if (ret >= 0 && !object) {
-		show_left(kube, want, &at, name, mem, found);
+		ret = show_left(kube, want, &at, name, mem, found, err);
 	}
 out:
 	json_decref(object);

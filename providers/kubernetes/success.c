@@ -69,38 +69,45 @@ void success_put(const struct kube_at *at, const json_t *object)
 	arena_free(mem);
 }
 
-void success_show(const struct kube_at *at, const char *job_id,
-		  const char *name, struct resource *found)
+/* 1: there is none, or nobody may look. */
+static int get_record(const struct kube_at *at, const char *job_id,
+		      const char *name, json_t **out, struct error *err)
 {
 	struct arena *mem = arena_new();
-	json_t *object = NULL;
-	struct error ignored;
-	int ret = object_get(at, &type_config_map, success_name(name, mem),
-			     &object, &ignored);
+	int ret = object_get(at, &type_config_map, success_name(name, mem), out,
+			     err);
 
-	if (ret == 0 && !strcmp(object_note(object, KUBE_NOTE_JOB), job_id) &&
-	    run_attempt_of(object) > found->run.attempt) {
+	arena_free(mem);
+	if (ret < 0)
+		return err->code == ERROR_DENIED ? 1 : -1;
+	return ret || strcmp(object_note(*out, KUBE_NOTE_JOB), job_id) != 0;
+}
+
+int success_show(const struct kube_at *at, const char *job_id, const char *name,
+		 struct resource *found, struct error *err)
+{
+	json_t *object = NULL;
+	int ret = get_record(at, job_id, name, &object, err);
+
+	if (ret == 0 && run_attempt_of(object) > found->run.attempt) {
 		run_show(object, RUN_SUCCEEDED, NULL, found);
 		found->run.exit_code = 0;
 	}
 	json_decref(object);
-	arena_free(mem);
+	return ret < 0 ? -1 : 0;
 }
 
-bool success_is_known(const struct kube_at *at, const char *job_id,
-		      const char *name, const char *digest)
+int success_is_known(const struct kube_at *at, const char *job_id,
+		     const char *name, const char *digest, struct error *err)
 {
-	struct arena *mem = arena_new();
 	json_t *object = NULL;
-	struct error ignored;
-	bool known = object_get(at, &type_config_map, success_name(name, mem),
-				&object, &ignored) == 0 &&
-		     !strcmp(object_note(object, KUBE_NOTE_JOB), job_id) &&
-		     !strcmp(object_note(object, KUBE_NOTE_DIGEST), digest);
+	int ret = get_record(at, job_id, name, &object, err);
 
+	if (ret >= 0)
+		ret = ret == 0 &&
+		      !strcmp(object_note(object, KUBE_NOTE_DIGEST), digest);
 	json_decref(object);
-	arena_free(mem);
-	return known;
+	return ret;
 }
 
 int success_delete(const struct kube_at *at, const char *job_id,

@@ -16,11 +16,12 @@ struct resource;
 void success_put(const struct kube_at *at, const json_t *object);
 /* Takes over the record of a job's success, if it is newer.  `name` is that of
  * the job's objects. */
-void success_show(const struct kube_at *at, const char *job_id,
-		  const char *name, struct resource *found);
-/* Whether the cluster has a record of a run with that digest. */
-bool success_is_known(const struct kube_at *at, const char *job_id,
-		      const char *name, const char *digest);
+int success_show(const struct kube_at *at, const char *job_id, const char *name,
+		 struct resource *found, struct error *err);
+/* Returns 1 if the cluster has a record of a run with that digest, 0 if it has
+ * none or nobody may look, -1 if it could not be asked. */
+int success_is_known(const struct kube_at *at, const char *job_id,
+		     const char *name, const char *digest, struct error *err);
 /* A missing record is success. */
 int success_delete(const struct kube_at *at, const char *job_id,
 		   const char *name, struct error *err);

@@ -122,8 +122,11 @@ static int node_read(void *arg, const struct resource *want,
 		json_object_del(found->properties, "slices");
 	json_put_text(found->properties, "project", places.project);
 	json_put_text(found->properties, "zone", places.zones[0]);
-	tpu_owner_tell(ctx, tpu_vm_labels(&state), !state.there, want,
-		       found->outputs);
+	/* A place in the queue has no lease, but one that is lost is free. */
+	tpu_owner_tell(ctx, tpu_vm_labels(&state),
+		       !state.there &&
+			       !tpu_vm_is_lost(&state, why, sizeof(why)),
+		       want, found->outputs);
 	if (tpu_vm_is_lost(&state, why, sizeof(why))) {
 		json_put_text(found->properties, "state", why);
 	} else if (tpu_vm_is_usable(&state)) {

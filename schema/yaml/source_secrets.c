@@ -229,6 +229,13 @@ struct secret_span *source_secrets(const char *text, size_t len, size_t *count)
 			continue;
 		open = scan.at + strspn(text + scan.at, BLANKS BREAKS);
 		scan.flow = text[open] == '{' || text[open] == '[';
+		/* A value where a map is due: hide the rest of its line. */
+		if (!scan.flow && open == scan.at && open < len &&
+		    !strchr("&*!|>#\"'", text[open])) {
+			add(&scan, open, line_end(&scan, open));
+			scan.at = line_end(&scan, open);
+			continue;
+		}
 		if (scan.flow)
 			scan.at = open;
 		scan.end = scan.flow ? len

@@ -72,6 +72,9 @@ END
   printf '%s\n' 'jobId: s' 'trainingInput: {scaleTier: BASIC}' \
     'jobrun: {command: ["true"], secret: {T: hunter2}, secrets: {T: hunter3}}' >a.yaml
   shows_none a.yaml
+  printf '%s\n' 'jobId: s' 'trainingInput: {scaleTier: BASIC}' \
+    'jobrun: {command: ["true"], secrets: hunter2, grace: 1s}' >a.yaml
+  shows_none a.yaml
   printf '%s\n' 'jobId: s' 'trainingInput: {scaleTier: BASIC}' 'jobrun:' \
     '  command: ["true"]' '  secrets:' \
     '  - TOKEN=hunter2' '  - name: B' '    value: hunter3' >a.yaml

@@ -21,6 +21,15 @@ for one in all:
   KUBECONFIG=nobody run jobrun plan acts.yaml
   echo "$output"
   [[ $output == *"'as-groups' and 'as-uid' need 'as'"* ]]
+  # Whom a request cannot name is not left out: it would have all rights.
+  sed 's/as: boss/as: "boss\\n"/' boss >broken
+  KUBECONFIG=broken run jobrun plan acts.yaml
+  echo "$output"
+  [[ $output == *"'Impersonate-User' has a line break"* ]]
+  sed 's/as-groups: \[[^]]*\]/as-groups: team/' boss >text
+  KUBECONFIG=text run jobrun plan acts.yaml
+  echo "$output"
+  [[ $output == *"'as-groups' is no list"* ]]
 }
 
 @test "a server may have a certificate of another name" {

@@ -26,6 +26,13 @@ expire() {
   wait_until 20 eval '[ "$(made)" = "[[\"ConfigMap\", \"once-succeeded\"]]" ]'
   # A fresh machine, and what cleans up.
   export JOBRUN_STATE_DIR=$TMP/fresh
+  # An answer that is none: nobody runs it again for that.
+  tell faults '[{"do": "status", "status": 400, "path": "configmaps/once-succeeded$", "count": 100}]'
+  run jobrun plan once.yaml
+  echo "$output"
+  [ "$status" -ne 0 ]
+  [[ $output != *"1 to run"* ]]
+  tell faults '[]'
   run jobrun plan once.yaml
   echo "$output"
   [[ $output == *"already succeeded"* ]]

@@ -169,6 +169,30 @@ static void names_of_others_decide_nothing(void **state)
 	free(theirs);
 }
 
+/* However many runs of another user were killed in the queue. */
+static void the_dead_of_others_are_in_nobodys_way(void **state)
+{
+	struct error err = { 0 };
+	char *ours, *theirs;
+	int at, one, two;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip_because(__func__, "only root can be two users");
+	at = lease_open_folder(folder, &err);
+	for (int i = 0; i < 40; i++) {
+		two = ticket(at, i + 1, 0, &theirs);
+		assert_int_equal(fchown(two, 65534, (gid_t)-1), 0);
+		close(two);
+		free(theirs);
+	}
+	one = ticket(at, INT64_C(99999999999999), 0, &ours);
+	assert_int_equal(tickets_before(at, ours), 0);
+	close(one);
+	close(at);
+	free(ours);
+}
+
 static void tasks_see_their_machines_devices(void **state)
 {
 	static const char *ids[] = { "0", "2", "3" };
@@ -233,6 +257,9 @@ int main(void)
 			tear_down),
 		cmocka_unit_test_setup_teardown(names_of_others_decide_nothing,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			the_dead_of_others_are_in_nobodys_way, set_up,
+			tear_down),
 		cmocka_unit_test(tasks_see_their_machines_devices),
 	};
 

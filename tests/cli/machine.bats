@@ -18,11 +18,21 @@ runs_there() {
   wait_until 20 state_is a RUNNING
 }
 
-# The machine has no power.
+stopped() {
+  local pid
+  for pid; do
+    [[ $(ps -o stat= -p "$pid") == [TZ]* ]] || return 1
+  done
+}
+
+# The machine has no power: all are stopped before the first one ends, so that
+# none sees that another has ended.
 it_dies() {
-  # All at once: none of them sees that another has ended.
-  kill -STOP $(marked)
-  kill -9 $(marked)
+  local all
+  all=$(marked)
+  kill -STOP $all
+  wait_until 10 stopped $all
+  kill -9 $all
   wait_until 10 eval '[ -z "$(marked)" ]'
 }
 

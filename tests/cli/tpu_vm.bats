@@ -400,6 +400,8 @@ SH
   [ "$status" -eq 0 ]
   [[ $output != *"is kept on this machine only"* ]]
   export JOBRUN_STATE_DIR=$TMP/state2
+  # The supervisor writes it there when the run is over for whoever follows it.
+  wait_until 30 eval 'jobrun plan --detailed-exitcode job.yaml >plan.txt'
   run jobrun plan --detailed-exitcode job.yaml
   echo "$output"
   [ "$status" -eq 0 ]

@@ -35,6 +35,9 @@
 #define SILENT_MS 800
 #define LOOK_MAX_MS 60000
 #define TAKE_POLL_US 5000
+/* How long the output of a pod waits for that of an earlier pod of its task,
+ * which sends nothing. */
+#define HELD_MS 5000
 /* The pause before a broken stream is opened again; it doubles each time. */
 #define AGAIN_MS 1000
 #define AGAIN_MAX_MS 30000
@@ -57,6 +60,7 @@ struct pod_log {
 	bool cut;                    /* skip the rest of a line that was cut */
 	char second[SECOND_LEN + 1]; /* of the last line in the stream */
 	long long nth;               /* number of the line within that second */
+	int64_t heard_ms;            /* when the stream last sent something */
 	int64_t not_before_ms;
 	int failures;
 	struct pod_log *next;
@@ -268,8 +272,39 @@ static void begin_streams(struct log_collect *c, const struct kube_at *at,
 			at, log->name,
 			json_get_text(state_of_pod(c, log->uid), "since", ""),
 			follow && !log->ended && wanted <= STREAMS_MAX);
+		log->heard_ms = time_monotonic_ms();
 		open += log->stream != NULL;
 	}
+}
+
+/* Whether an earlier pod of the same task has yet to send its output.  Pods of
+ * a task follow each other, so of two that have ended the first line tells which
+ * was earlier, once both have sent one. */
+static bool is_held(const struct kube_logs *logs, const struct pod_log *log)
+{
+	int64_t now_ms = time_monotonic_ms();
+	const struct pod_log *other;
+
+	for (other = logs->pods; other; other = other->next) {
+		if (other == log || other->task != log->task ||
+		    !other->stream || !other->ended ||
+		    now_ms - other->heard_ms >= HELD_MS)
+			continue;
+		if (!log->ended || !other->rest.len ||
+		    strcmp(buf_text(&other->rest), buf_text(&log->rest)) < 0)
+			return true;
+	}
+	return false;
+}
+
+static bool any_held(const struct kube_logs *logs)
+{
+	const struct pod_log *log;
+
+	for (log = logs->pods; log; log = log->next)
+		if (log->stream && log->rest.len && is_held(logs, log))
+			return true;
+	return false;
 }
 
 /* Takes the new data of all streams; returns how much it was. */
@@ -289,10 +324,14 @@ static size_t take_all(struct log_collect *c, struct kube_logs *logs)
 		long status = 0;
 		bool ended;
 
-		if (!log->stream)
+		if (!log->stream || (had && is_held(logs, log)))
 			continue;
 		ended = pod_stream_take(log->stream, &log->rest);
 		came += log->rest.len - had + ended;
+		if (log->rest.len > had)
+			log->heard_ms = time_monotonic_ms();
+		if (log->rest.len && is_held(logs, log))
+			continue;
 		if (ended) {
 			status = pod_stream_end(log->stream);
 			log->stream = NULL;
@@ -328,7 +367,8 @@ static void take_for(struct log_collect *c, struct kube_logs *logs,
 		now_ms = time_monotonic_ms();
 		if (take_all(c, logs))
 			last_ms = now_ms;
-		if (!any_stream(logs) || now_ms - last_ms >= silent_ms)
+		if (!any_stream(logs) || (now_ms - last_ms >= silent_ms &&
+					  (!silent_ms || !any_held(logs))))
 			return;
 		usleep(TAKE_POLL_US);
 	} while (now_ms - begun_ms < LOOK_MAX_MS);

@@ -342,7 +342,6 @@ static void one_that_fails_starts_again(void **state)
 	struct kube_command c;
 	struct trial_list trials;
 	struct run_record run;
-	const char *text;
 
 	run_to_end(f, &c,
 		   TRIALS "  restart: {maxRestarts: 1, rules: [{exitCodes: "
@@ -354,13 +353,25 @@ static void one_that_fails_starts_again(void **state)
 	assert_int_equal(run.state, RUN_SUCCEEDED);
 	get_trials(f, &c, &trials);
 	assert_int_equal(trials.items[0].state, RUN_SUCCEEDED);
-	/* The pods of both may have ended before either was looked at. */
-	text = log_of_trial(f, &c, 1);
-	assert_non_null(strstr(text, "first\n"));
-	assert_non_null(strstr(text, "accuracy=0.5\n"));
-	assert_int_equal(strlen(text), strlen("first\naccuracy=0.5\n"));
+	assert_string_equal(log_of_trial(f, &c, 1), "first\naccuracy=0.5\n");
 	/* No restart is left for the failed trial. */
 	assert_int_equal(trials.items[1].state, RUN_FAILED);
+	forget(f, &c);
+}
+
+/* The output of the earlier pod comes late, that of the later one at once. */
+static void pods_of_a_trial_are_read_in_their_order(void **state)
+{
+	struct kube_test *f = *state;
+	struct kube_command c;
+	struct run_record run;
+
+	run_to_end(f, &c, TRIALS "  restart: {maxRestarts: 1}\n",
+		   "{'pods': [{'pod': 'node/0/0', 'lines': ['first'], "
+		   "'slow': 1, 'exit': 1}, {'lines': ['accuracy=0.5']}]}",
+		   &run);
+	assert_int_equal(run.state, RUN_SUCCEEDED);
+	assert_string_equal(log_of_trial(f, &c, 1), "first\naccuracy=0.5\n");
 	forget(f, &c);
 }
 
@@ -504,6 +515,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_that_fails_starts_again,
 						kube_test_start,
 						kube_test_stop),
+		cmocka_unit_test_setup_teardown(
+			pods_of_a_trial_are_read_in_their_order,
+			kube_test_start, kube_test_stop),
 		cmocka_unit_test_setup_teardown(
 			those_of_a_run_that_is_cancelled_are_too,
 			kube_test_start, kube_test_stop),

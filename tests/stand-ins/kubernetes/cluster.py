@@ -7,6 +7,7 @@ whose "pod" (a regular expression on POOL/INDEX/RESTART) matches:
 
   lines    what it writes: texts, each its own line
   every    seconds between them (0)
+  slow     how many seconds its node takes to answer for what it wrote (0)
   exit     its exit code (0)
   run      true: its command runs on this machine instead, where folders
            stand for its volumes; paths in them are rewritten in its command

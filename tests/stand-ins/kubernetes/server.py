@@ -467,6 +467,7 @@ class Server(http.server.ThreadingHTTPServer):
             if not pod or item["status"].get("phase") == "Pending":
                 raise error(400, f'container "main" in pod "{name}" is '
                             "waiting to start: ContainerCreating")
+        time.sleep(pod.script.get("slow", 0))
         stamps = query.get("timestamps") == "true"
         since = query.get("sinceTime", "")[:19]
         handler.start_stream("text/plain")

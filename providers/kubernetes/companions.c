@@ -9,7 +9,6 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/job/secret.h"
-#include "providers/kubernetes/manifest/kube_names.h"
 #include "providers/kubernetes/manifest/kube_source.h"
 
 /* The file in the run's folder for the objects that the run's object must
@@ -243,9 +242,9 @@ int companion_delete_own(const struct kube_at *at, const struct kube_type *type,
 			 struct error *err)
 {
 	json_t *there = NULL;
-	int ret = object_get(at, type, name, &there, err);
+	int ret = object_get_own(at, type, name, job_id, &there, err);
 
-	if (ret == 0 && !strcmp(object_note(there, KUBE_NOTE_JOB), job_id))
+	if (ret == 0)
 		ret = object_delete(at, type, name, object_meta(there, "uid"),
 				    "Background", err);
 	json_decref(there);

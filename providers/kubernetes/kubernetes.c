@@ -103,8 +103,6 @@ static void split_place(const char *place, struct arena *mem,
 		out->name_space = arena_strndup(mem, text, (size_t)(at - text));
 	if (file)
 		out->choice.file = arena_strdup(mem, file + strlen(mark));
-	if (out->choice.untrusted)
-		out->choice.root = root_of_file(out->choice.file, mem);
 	if (*context && context != file)
 		out->choice.context = arena_strndup(
 			mem, context,
@@ -139,8 +137,8 @@ const char *kube_place_in_context(const char *place, const char *context,
 
 /* Connects to a cluster; the lock is held, so that a plugin runs only once. */
 static struct apiserver *connect_to(struct kube *kube,
-				    const struct place_parts *parts,
-				    struct error *err)
+				    struct place_parts *parts,
+				    struct arena *mem, struct error *err)
 {
 	struct kube_cluster *one;
 	struct apiserver *api;
@@ -148,6 +146,8 @@ static struct apiserver *connect_to(struct kube *kube,
 	for (one = kube->clusters; one; one = one->next)
 		if (!strcmp(one->key, parts->rest))
 			return one->api;
+	if (parts->choice.untrusted)
+		parts->choice.root = root_of_file(parts->choice.file, mem);
 	api = apiserver_open(&parts->choice, kube->env.read_yaml,
 			     kube->env.trace_http, err);
 	if (!api)
@@ -168,7 +168,7 @@ int kube_find(struct kube *kube, const char *place, struct kube_at *out,
 
 	split_place(place, mem, &parts);
 	pthread_mutex_lock(&kube->lock);
-	out->api = connect_to(kube, &parts, err);
+	out->api = connect_to(kube, &parts, mem, err);
 	pthread_mutex_unlock(&kube->lock);
 	if (out->api)
 		snprintf(out->name_space, sizeof(out->name_space), "%s",

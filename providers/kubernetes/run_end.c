@@ -60,21 +60,6 @@ static int find_old(struct kube *kube, const struct resource *have,
 	return ret;
 }
 
-/* Gets the object, unless it belongs to another job with a similar name. */
-static int get_own(const struct kube_at *at, const struct kube_record *record,
-		   json_t **out, struct error *err)
-{
-	int ret = object_get(at, record->type, record->name, out, err);
-
-	if (ret == 0 &&
-	    strcmp(object_note(*out, KUBE_NOTE_JOB), record->run.job_id) != 0) {
-		json_decref(*out);
-		*out = NULL;
-		ret = 1;
-	}
-	return ret;
-}
-
 /* Records the end of a run that had already ended by itself. */
 static int put_asked(struct kube *kube, struct kube_record *record,
 		     const json_t *was, struct arena *mem, struct error *err)
@@ -111,7 +96,8 @@ int run_cancel(void *ctx, const struct resource *have, bool now,
 	if (record.uid)
 		ret = store_run_put(kube->env.store, &record.run, err);
 	else
-		ret = get_own(&at, &record, &object, err);
+		ret = object_get_own(&at, record.type, record.name,
+				     record.run.job_id, &object, err);
 	if (ret == 0)
 		ret = object_take_away(&at, record.type, record.name,
 				       record.uid ? record.uid
@@ -196,7 +182,8 @@ static int forget(struct kube *kube, const struct kube_record *record,
 		  const struct kube_at *at, struct error *err)
 {
 	json_t *object = NULL;
-	int ret = get_own(at, record, &object, err);
+	int ret = object_get_own(at, record->type, record->name,
+				 record->run.job_id, &object, err);
 
 	if (ret == 0 && !run_state_is_final(state_of(object)) &&
 	    !*object_meta(object, "deletionTimestamp"))

@@ -206,7 +206,7 @@ static int find_run(struct kube *kube, const struct resource *want,
 
 	*place = want->place;
 	*type = NULL;
-	if (!want->job || !want->job->file) {
+	if (is_unknown(want)) {
 		ret = record_get(kube, want->name, mem, &record, err);
 		if (ret == 0) {
 			*place = record.place;
@@ -217,14 +217,13 @@ static int find_run(struct kube *kube, const struct resource *want,
 		ret = 0;
 	/* A resource that is only to be forgotten needs no cluster, but a plan
 	 * does. */
-	if (ret == 0 && (!want->job || !want->job->file) &&
-	    !kube_is_known(*place))
+	if (ret == 0 && is_unknown(want) && !kube_is_known(*place))
 		return 1;
 	if (ret == 0)
 		ret = kube_find(kube, *place, at, err);
 	if (ret == 0)
 		ret = go_where_it_is(kube, want, mem, at, err);
-	if (ret == 0 && want->job && want->job->file)
+	if (ret == 0 && !is_unknown(want))
 		ret = run_choose_type(at, want->job, type, err);
 	return ret;
 }
@@ -251,7 +250,7 @@ int run_read(void *ctx, const struct resource *want, struct resource *found,
 			   : run_look_for(&at, name, &type, &object, err);
 	if (ret == 0 && want->job)
 		ret = object_check_owner(object, want->job->job_id, err);
-	if (ret >= 0 && want->job && want->job->file)
+	if (ret >= 0 && !is_unknown(want))
 		ret = prepare(kube, &at, to_be, want,
 			      type == to_be ? object : NULL, mem, found, err);
 	/* A run that is being deleted counts as gone, except for those who want
@@ -265,7 +264,7 @@ int run_read(void *ctx, const struct resource *want, struct resource *found,
 		show_judged(kube, want->name, object, mem, found);
 		/* Another machine may have started the run.  If the store can't
 		 * be written, nothing is recorded. */
-		if (kube->env.store && want->job && want->job->file)
+		if (kube->env.store && !is_unknown(want))
 			record_put_found(kube, want->job, place, &at, type,
 					 object, &ignored);
 	} else if (ret >= 0 && !object) {

@@ -74,13 +74,11 @@ static int get_record(const struct kube_at *at, const char *job_id,
 		      const char *name, json_t **out, struct error *err)
 {
 	struct arena *mem = arena_new();
-	int ret = object_get(at, &type_config_map, success_name(name, mem), out,
-			     err);
+	int ret = object_get_own(at, &type_config_map, success_name(name, mem),
+				 job_id, out, err);
 
 	arena_free(mem);
-	if (ret < 0)
-		return err->code == ERROR_DENIED ? 1 : -1;
-	return ret || strcmp(object_note(*out, KUBE_NOTE_JOB), job_id) != 0;
+	return ret < 0 && err->code == ERROR_DENIED ? 1 : ret;
 }
 
 int success_show(const struct kube_at *at, const char *job_id, const char *name,

@@ -19,7 +19,8 @@
  * objects. */
 #define ANSWER_MAX ((size_t)256 << 20)
 #define SECRETS_MAX ((size_t)4 << 20)
-#define GROUPS_MAX 4
+/* JobSet's, and both versions of Kueue's two. */
+#define GROUPS_MAX 8
 /* How many streams, which block no other request, may be open at once. */
 #define STREAMS_MAX 256
 

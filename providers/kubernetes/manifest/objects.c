@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/json.h"
+#include "core/base/text.h"
 #include "providers/kubernetes/manifest/kube_names.h"
 
 const struct kube_type type_secret = { "Secret", "/api/v1", "secrets" };
@@ -22,25 +23,16 @@ const struct kube_type type_local_queue = { "LocalQueue",
 					    "/apis/" KUEUE_VISIBILITY "v1beta1",
 					    "localqueues" };
 
+static const struct kube_type workload_2 = { "Workload",
+					     "/apis/" KUEUE_GROUP "v1beta2",
+					     "workloads" };
+static const struct kube_type local_queue_2 = {
+	"LocalQueue", "/apis/" KUEUE_VISIBILITY "v1beta2", "localqueues"
+};
+
 /* The newest first. */
-static const struct {
-	const char *group, *served;
-	struct kube_type type;
-} kueue_types[] = {
-	{ KUEUE_GROUP,
-	  KUEUE_GROUP "v1beta2",
-	  { "Workload", "/apis/" KUEUE_GROUP "v1beta2", "workloads" } },
-	{ KUEUE_GROUP,
-	  KUEUE_GROUP "v1beta1",
-	  { "Workload", "/apis/" KUEUE_GROUP "v1beta1", "workloads" } },
-	{ KUEUE_VISIBILITY,
-	  KUEUE_VISIBILITY "v1beta2",
-	  { "LocalQueue", "/apis/" KUEUE_VISIBILITY "v1beta2",
-	    "localqueues" } },
-	{ KUEUE_VISIBILITY,
-	  KUEUE_VISIBILITY "v1beta1",
-	  { "LocalQueue", "/apis/" KUEUE_VISIBILITY "v1beta1",
-	    "localqueues" } },
+static const struct kube_type *const kueue_types[] = {
+	&workload_2, &type_workload, &local_queue_2, &type_local_queue
 };
 
 int kueue_type(const struct kube_at *at, const char *group,
@@ -51,10 +43,12 @@ int kueue_type(const struct kube_at *at, const char *group,
 	size_t i;
 
 	for (i = 0; i < COUNT(kueue_types) && has == 0; i++) {
-		if (strcmp(kueue_types[i].group, group) != 0)
+		const char *served = kueue_types[i]->root + strlen("/apis/");
+
+		if (!text_starts(served, group))
 			continue;
-		has = apiserver_has(at->api, kueue_types[i].served, &ignored);
-		*out = &kueue_types[i].type;
+		has = apiserver_has(at->api, served, &ignored);
+		*out = kueue_types[i];
 	}
 	return has;
 }
@@ -202,6 +196,20 @@ const char *object_label(const json_t *object, const char *name)
 const char *object_note(const json_t *object, const char *name)
 {
 	return meta_map(object, "annotations", name);
+}
+
+int object_get_own(const struct kube_at *at, const struct kube_type *type,
+		   const char *name, const char *job_id, json_t **out,
+		   struct error *err)
+{
+	int ret = object_get(at, type, name, out, err);
+
+	if (ret == 0 && strcmp(object_note(*out, KUBE_NOTE_JOB), job_id) != 0) {
+		json_decref(*out);
+		*out = NULL;
+		ret = 1;
+	}
+	return ret;
 }
 
 bool object_condition(const json_t *object, const char *type,

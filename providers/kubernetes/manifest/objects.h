@@ -46,6 +46,10 @@ const char *type_path(const struct kube_type *type, const struct kube_at *at,
 /* Gets an object.  1: there is none. */
 int object_get(const struct kube_at *at, const struct kube_type *type,
 	       const char *name, json_t **out, struct error *err);
+/* The same; also 1 if the object is another job's with a similar name. */
+int object_get_own(const struct kube_at *at, const struct kube_type *type,
+		   const char *name, const char *job_id, json_t **out,
+		   struct error *err);
 /* Server-side apply.  `*out`, if not NULL, is the resulting object; with
  * `dry_run` nothing is changed.  `warnings`, if not NULL, is new or NULL. */
 int object_apply(const struct kube_at *at, const struct kube_type *type,

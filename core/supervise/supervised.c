@@ -570,7 +570,7 @@ static int forget_run(const struct supervised *as, const struct run_record *run,
 	struct error ignored;
 	int ret = 0;
 
-	if (spec_read(folder, mem, &spec, &ignored) == 0)
+	if (as->remove_object && spec_read(folder, mem, &spec, &ignored) == 0)
 		ret = forget_end(as, spec.ended, err);
 	free(folder);
 	return ret == 0 ? store_run_delete(as->env.store, run, err) : -1;

@@ -263,31 +263,6 @@ static int node_wait(void *arg, const struct resource *have,
 
 /* ---- keeping ------------------------------------------------------------- */
 
-static int put_lease(struct tpu_ctx *ctx, const struct resource *it,
-		     const struct found_node *one, long lease_s,
-		     struct error *err)
-{
-	static const char *const query[] = { "updateMask", "labels", NULL };
-	json_t *labels = json_deep_copy(json_object_get(one->body, "labels"));
-	char *path = tpu_node_path(it, &one->place);
-	json_t *body = json_object();
-	struct api_answer answer = { 0 };
-	int ret;
-
-	if (!labels)
-		labels = json_object();
-	google_labels_expire(labels, time_now_ms() / 1000 + lease_s);
-	tpu_owner_put(ctx, labels);
-	json_put(body, "labels", labels);
-	/* The older API changes no node; the newer one knows all. */
-	ret = tpu_call(ctx->google, TPU_API_V2, "PATCH", path, query, body,
-		       &answer, err);
-	api_answer_done(&answer);
-	json_decref(body);
-	free(path);
-	return ret;
-}
-
 /* Where that is not allowed, the label stays as far off as it was made. */
 static int node_renew(void *arg, const struct resource *have, struct error *err)
 {
@@ -296,6 +271,7 @@ static int node_renew(void *arg, const struct resource *have, struct error *err)
 	long lease_s = 0;
 	struct arena *mem;
 	struct found_node one;
+	char *path;
 	int ret;
 
 	duration_parse(json_get_text(have->properties, "lease", "0s"), &lease_s,
@@ -305,10 +281,13 @@ static int node_renew(void *arg, const struct resource *have, struct error *err)
 		return 0;
 	mem = arena_new();
 	ret = look(ctx, have, mem, &one, err);
-	/* A client that was silent for too long has lost it. */
-	if (ret == 0 && one.body &&
-	    !tpu_owner_other(ctx, json_object_get(one.body, "labels"), false))
-		ret = put_lease(ctx, have, &one, lease_s, err);
+	if (ret == 0 && one.body) {
+		path = tpu_node_path(have, &one.place);
+		ret = tpu_owner_renew(ctx, path,
+				      json_object_get(one.body, "labels"),
+				      lease_s, err);
+		free(path);
+	}
 	json_decref(one.body);
 	arena_free(mem);
 	return ret;

@@ -360,7 +360,7 @@ static int node_renew(void *arg, const struct resource *have, struct error *err)
 	mem = arena_new();
 	ret = tpu_vm_look(ctx, have, mem, &state, err);
 	if (ret == 0 && state.there)
-		ret = tpu_vm_renew(ctx, &state, have, err);
+		ret = tpu_vm_renew(ctx, &state, lease_s, err);
 	tpu_vm_state_done(&state);
 	arena_free(mem);
 	return ret;

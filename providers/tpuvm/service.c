@@ -328,37 +328,17 @@ int tpu_vm_remove(struct tpu_ctx *ctx, const struct resource *it,
 
 /* ---- keeping ------------------------------------------------------------ */
 
-static int renew(struct tpu_ctx *ctx, const struct tpu_vm_node *node,
-		 const struct resource *it, struct error *err)
-{
-	static const char *const query[] = { "updateMask", "labels", NULL };
-	json_t *labels = json_deep_copy(json_object_get(node->body, "labels"));
-	json_t *body = json_object();
-	struct api_answer answer = { 0 };
-	int ret = 0;
-
-	if (!labels)
-		labels = json_object();
-	tpu_vm_expire(labels, it->properties, time_now_ms());
-	tpu_owner_put(ctx, labels);
-	json_put(body, "labels", labels);
-	/* A client that was silent for too long has lost it. */
-	if (!tpu_owner_other(ctx, json_object_get(node->body, "labels"), false))
-		ret = tpu_call(ctx->google, TPU_API_V2, "PATCH", node->path,
-			       query, body, &answer, err);
-	api_answer_done(&answer);
-	json_decref(body);
-	return ret;
-}
-
 int tpu_vm_renew(struct tpu_ctx *ctx, const struct tpu_vm_state *state,
-		 const struct resource *it, struct error *err)
+		 long lease_s, struct error *err)
 {
 	size_t i;
 
 	for (i = 0; i < state->count; i++)
 		if (state->nodes[i].body &&
-		    renew(ctx, &state->nodes[i], it, err) < 0)
+		    tpu_owner_renew(
+			    ctx, state->nodes[i].path,
+			    json_object_get(state->nodes[i].body, "labels"),
+			    lease_s, err) < 0)
 			return -1;
 	return 0;
 }

@@ -69,6 +69,6 @@ int tpu_vm_remove(struct tpu_ctx *ctx, const struct resource *it,
 
 /* Extends its expiry. */
 int tpu_vm_renew(struct tpu_ctx *ctx, const struct tpu_vm_state *state,
-		 const struct resource *it, struct error *err);
+		 long lease_s, struct error *err);
 
 #endif

@@ -351,7 +351,8 @@ json_t *tpu_vm_found(const json_t *node, const json_t *wanted)
 
 /* ---- what is sent ------------------------------------------------------- */
 
-void tpu_vm_expire(json_t *labels, const json_t *properties, int64_t now_ms)
+/* Labels it with the time when it expires unless somebody renews it. */
+static void expire(json_t *labels, const json_t *properties, int64_t now_ms)
 {
 	struct error ignored;
 	long lease_s = 3600;
@@ -405,8 +406,8 @@ json_t *tpu_vm_body_complete(const struct resource *want,
 		json_put_text(spec, "parent", parent);
 		free(parent);
 	}
-	tpu_vm_expire(json_object_get(node, "labels"), want->properties,
-		      making->now_ms);
+	expire(json_object_get(node, "labels"), want->properties,
+	       making->now_ms);
 	endpoint_add(SERVICE_TPU, NULL, &url);
 	/* Each of several slices appends its own name. */
 	if (json_object_get(spec, "multisliceParams"))

@@ -48,7 +48,4 @@ struct tpu_vm_making {
 json_t *tpu_vm_body_complete(const struct resource *want,
 			     const struct tpu_vm_making *making);
 
-/* Labels it with the time when it expires unless somebody renews it. */
-void tpu_vm_expire(json_t *labels, const json_t *properties, int64_t now_ms);
-
 #endif

@@ -8,6 +8,7 @@
 #include "core/base/json.h"
 #include "core/store/store.h"
 #include "providers/google/google_labels.h"
+#include "providers/google/tpu/tpu_call.h"
 
 #define LABEL_OWNER "jobrun-owner"
 
@@ -42,8 +43,10 @@ void tpu_owner_put(const struct tpu_ctx *ctx, json_t *labels)
 		json_put_text(labels, LABEL_OWNER, own);
 }
 
-const char *tpu_owner_other(const struct tpu_ctx *ctx, const json_t *labels,
-			    bool waits)
+/* The owner, if it is another and its lease is not over; or NULL.  Borrows
+ * from the labels. */
+static const char *other_owner(const struct tpu_ctx *ctx, const json_t *labels,
+			       bool waits)
 {
 	const char *owner = json_get_text(labels, LABEL_OWNER, NULL);
 	struct labels read = google_labels_read(labels);
@@ -61,7 +64,7 @@ const char *tpu_owner_other(const struct tpu_ctx *ctx, const json_t *labels,
 void tpu_owner_tell(const struct tpu_ctx *ctx, const json_t *labels, bool waits,
 		    const struct resource *it, json_t *outputs)
 {
-	const char *owner = tpu_owner_other(ctx, labels, waits);
+	const char *owner = other_owner(ctx, labels, waits);
 	json_t *notes;
 	char *note;
 
@@ -76,4 +79,28 @@ void tpu_owner_tell(const struct tpu_ctx *ctx, const json_t *labels, bool waits,
 	json_put(outputs, OUTPUT_NOTES, notes);
 	json_put_text(outputs, OUTPUT_HELD, owner);
 	free(note);
+}
+
+int tpu_owner_renew(const struct tpu_ctx *ctx, const char *path,
+		    const json_t *old, long lease_s, struct error *err)
+{
+	static const char *const query[] = { "updateMask", "labels", NULL };
+	struct api_answer answer = { 0 };
+	json_t *labels, *body;
+	int ret;
+
+	/* A client that was silent for too long has lost it. */
+	if (other_owner(ctx, old, false))
+		return 0;
+	labels = old ? json_deep_copy(old) : json_object();
+	body = json_object();
+	google_labels_expire(labels, time_now_ms() / 1000 + lease_s);
+	tpu_owner_put(ctx, labels);
+	json_put(body, "labels", labels);
+	/* The older API changes no node; the newer one knows all. */
+	ret = tpu_call(ctx->google, TPU_API_V2, "PATCH", path, query, body,
+		       &answer, err);
+	api_answer_done(&answer);
+	json_decref(body);
+	return ret;
 }

@@ -371,3 +371,14 @@ int cluster_slurm(struct cluster *cluster, const char *const *argv,
 	}
 	return ret;
 }
+
+int cluster_cancel(struct cluster *cluster, const char *id, struct error *err)
+{
+	const char *const argv[] = { "scancel", id, NULL };
+	struct command_answer answer;
+
+	if (cluster_slurm(cluster, argv, &answer, err) < 0)
+		return -1;
+	command_answer_done(&answer);
+	return 0;
+}

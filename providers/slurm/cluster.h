@@ -64,6 +64,8 @@ int cluster_sh(struct cluster *cluster, const char *what, const char *script,
  * it fails: ERROR_UNREACHABLE if the controller does not answer. */
 int cluster_slurm(struct cluster *cluster, const char *const *argv,
 		  struct command_answer *answer, struct error *err);
+/* Cancels a job, waiting or running; with all its elements, if it is an array. */
+int cluster_cancel(struct cluster *cluster, const char *id, struct error *err);
 /* Explains the message of a failed command; for other ways of calling. */
 int cluster_slurm_failed(const char *command,
 			 const struct command_answer *answer,

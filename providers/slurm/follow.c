@@ -208,12 +208,8 @@ static bool has_hung(const struct slurm_look *look, enum run_state state)
 
 static int end_hung(struct slurm_look *look, struct error *err)
 {
-	const char *const argv[] = { "scancel", look->job.id, NULL };
-	struct command_answer answer;
-
-	if (cluster_slurm(look->at->cluster, argv, &answer, err) < 0)
+	if (cluster_cancel(look->at->cluster, look->job.id, err) < 0)
 		return -1;
-	command_answer_done(&answer);
 	return end_or_wait(look, RUN_SUCCEEDED, err);
 }
 

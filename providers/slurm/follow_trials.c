@@ -148,13 +148,10 @@ static int put_run(struct trials *t, enum run_state state, const char *why,
  * killed trial leaves no result. */
 static void stop_rest(struct trials *t)
 {
-	const char *const argv[] = { "scancel", t->run->job.id, NULL };
-	struct command_answer answer;
 	struct error ignored;
 
-	if (t->run->known &&
-	    cluster_slurm(t->run->at->cluster, argv, &answer, &ignored) == 0)
-		command_answer_done(&answer);
+	if (t->run->known)
+		cluster_cancel(t->run->at->cluster, t->run->job.id, &ignored);
 }
 
 static void put_status(struct trials *t, enum run_state state)

@@ -294,7 +294,6 @@ static int cancel_job(struct cluster *cluster, const struct queue_job *job,
 {
 	const char *const kill[] = { "scancel", "--signal=KILL", job->id,
 				     NULL };
-	const char *const cancel[] = { "scancel", job->id, NULL };
 	bool runs = queue_state(job->state) == RUN_RUNNING;
 	struct command_answer answer;
 
@@ -305,10 +304,7 @@ static int cancel_job(struct cluster *cluster, const struct queue_job *job,
 		if (!job->element_count)
 			return 0;
 	}
-	if (cluster_slurm(cluster, cancel, &answer, err) < 0)
-		return -1;
-	command_answer_done(&answer);
-	return 0;
+	return cluster_cancel(cluster, job->id, err);
 }
 
 static int slurm_cancel(void *ctx, const struct resource *have, bool now,

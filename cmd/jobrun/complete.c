@@ -212,24 +212,6 @@ static void add_arguments(struct offer *offer, const char *usage)
 	}
 }
 
-/* Finds the option that a word names, "--out" or "-d"; NULL if there is
- * none. */
-static const struct opt *find_option(const struct command *command,
-				     const char *word)
-{
-	const struct opt *row;
-	size_t i;
-
-	for (i = 0; (row = command_option(command, i)); i++) {
-		if (text_starts(word, "--") && !strcmp(word + 2, row->name))
-			return row;
-		if (row->letter && word[0] == '-' && word[1] == row->letter &&
-		    !word[2])
-			return row;
-	}
-	return NULL;
-}
-
 static void add_for_command(struct offer *offer, const struct command *command,
 			    char *const *words, size_t count)
 {
@@ -242,9 +224,9 @@ static void add_for_command(struct offer *offer, const struct command *command,
 	for (i = 0; i < count; i++) {
 		if (needs) {
 			needs = NULL;
-		} else if (!ended) {
+		} else if (!ended && !strchr(words[i], '=')) {
 			ended = !strcmp(words[i], "--");
-			needs = find_option(command, words[i]);
+			needs = command_find_option(command, words[i]);
 			if (needs && needs->type == OPT_FLAG)
 				needs = NULL;
 		}
@@ -258,10 +240,7 @@ static void add_for_command(struct offer *offer, const struct command *command,
 	} else if (!equals) {
 		add_options(offer, command);
 	} else {
-		name = mem_printf("%.*s", (int)(equals - offer->typed),
-				  offer->typed);
-		needs = find_option(command, name);
-		free(name);
+		needs = command_find_option(command, offer->typed);
 		name = mem_printf("%.*s", (int)(equals + 1 - offer->typed),
 				  offer->typed);
 		offer->before = name;

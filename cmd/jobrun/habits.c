@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -171,34 +172,6 @@ const struct command *habit_command(int *argc, char **argv, struct error *err)
 
 /* ---- options ------------------------------------------------------------ */
 
-static const struct opt *option_of(const struct command *command,
-				   const char *name, size_t len)
-{
-	const struct opt *row;
-
-	for (size_t i = 0; (row = command_option(command, i)); i++)
-		if (strlen(row->name) == len && !strncmp(row->name, name, len))
-			return row;
-	return NULL;
-}
-
-/* Returns the option that a word such as `-o`, `--out` or `--out=FILE` names,
- * or NULL. */
-static const struct opt *row_of(const struct command *command, const char *word)
-{
-	size_t len = strcspn(word, "=");
-	const struct opt *row;
-
-	if (text_starts(word, "--"))
-		return option_of(command, word + 2, len - 2);
-	if (len != 2 || word[0] != '-')
-		return NULL;
-	for (size_t i = 0; (row = command_option(command, i)); i++)
-		if (row->letter == word[1])
-			return row;
-	return NULL;
-}
-
 /* Options of other tools, and ours for commands that have `ours` but not
  * `theirs`. */
 static const struct {
@@ -235,13 +208,16 @@ static const struct {
 static bool one_dash(const struct command *command, char **word)
 {
 	size_t len = strcspn(*word, "=");
-	struct buf out = { 0 };
+	char *ours;
 
-	if ((*word)[1] == '-' || len < 4 ||
-	    !option_of(command, *word + 1, len - 1))
+	if ((*word)[1] == '-' || len < 4)
 		return false;
-	buf_printf(&out, "-%s", *word);
-	*word = out.data;
+	ours = mem_printf("-%s", *word);
+	if (!command_find_option(command, ours)) {
+		free(ours);
+		return false;
+	}
+	*word = ours;
 	return true;
 }
 
@@ -253,7 +229,8 @@ static int refuse(const struct command *command, const char *word,
 	for (size_t i = 0; i < COUNT(refused); i++)
 		if (strlen(refused[i].theirs) == len &&
 		    !strncmp(refused[i].theirs, word, len) &&
-		    row_of(command, refused[i].has) && !row_of(command, word))
+		    command_find_option(command, refused[i].has) &&
+		    !command_find_option(command, word))
 			return error_set(err, ERROR_USAGE,
 					 "unknown option '%.*s': %s", (int)len,
 					 word, refused[i].instead);
@@ -277,8 +254,8 @@ static bool rewrite(const struct command *command, int *argc, char **argv,
 
 	for (size_t i = 0; i < COUNT(options); i++)
 		if (!strcmp(word, options[i].theirs) &&
-		    row_of(command, options[i].ours) &&
-		    !row_of(command, word)) {
+		    command_find_option(command, options[i].ours) &&
+		    !command_find_option(command, word)) {
 			argv[at] = (char *)options[i].ours;
 			return false;
 		}
@@ -315,7 +292,7 @@ int habit_options(const struct command *command, int *argc, char **argv,
 			i--;
 			continue;
 		}
-		row = row_of(command, argv[i]);
+		row = command_find_option(command, argv[i]);
 		if (row && row->type != OPT_FLAG && !strchr(argv[i], '='))
 			i++; /* skip its value */
 	}

@@ -70,6 +70,10 @@ char *option_value(const struct opt *row);
 /* The i-th option that the command takes, those of all commands last; NULL
  * after the last. */
 const struct opt *command_option(const struct command *command, size_t i);
+/* The option that a word such as "-o", "--out" or "--out=FILE" names; or
+ * NULL. */
+const struct opt *command_find_option(const struct command *command,
+				      const char *word);
 
 /* The help of one command. */
 void command_help(const struct command *command, struct buf *out);

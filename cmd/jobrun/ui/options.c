@@ -146,6 +146,22 @@ const struct opt *command_option(const struct command *command, size_t i)
 	return NULL;
 }
 
+const struct opt *command_find_option(const struct command *command,
+				      const char *word)
+{
+	size_t len = strcspn(word, "=");
+	const struct opt *row;
+
+	for (size_t i = 0; (row = command_option(command, i)); i++)
+		if (text_starts(word, "--")
+			    ? strlen(row->name) == len - 2 &&
+				      !strncmp(row->name, word + 2, len - 2)
+			    : len == 2 && word[0] == '-' &&
+				      row->letter == word[1])
+			return row;
+	return NULL;
+}
+
 struct table {
 	struct option longs[OPT_MAX + 1];
 	const struct opt *rows[OPT_MAX];

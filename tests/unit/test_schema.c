@@ -213,7 +213,7 @@ static void first_provider_is_the_default(void **state)
 	drop(&l);
 }
 
-/* Those who know a hidden provider can use it. */
+/* A hidden provider can be used by those who know it. */
 static void hidden_provider_is_not_offered(void **state)
 {
 	const struct schema_provider two[] = {

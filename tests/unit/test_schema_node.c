@@ -195,7 +195,7 @@ static void limits_hold(void **state)
 	check_limit("a: [", "x,", 1000000, "1:199999 limit");
 	check_limit("a: ", "x", 4000000, "none");
 	check_limit("", "%TAG !a! b\n", 3, "2:1 yaml");
-	/* Of the same key repeated, the first thousand problems are kept. */
+	/* The same key repeated: the first thousand problems are kept. */
 	check_limit("a: 1\n", "a: 1\n", 40000, "2:1 duplicate-key");
 }
 

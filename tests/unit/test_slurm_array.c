@@ -205,7 +205,7 @@ static void results_survive_their_file(void **state)
 		trial_series_add(&made.series, (double)i / 2, i);
 	assert_int_equal(trial_result_write(folder, &made, &err), 0);
 	assert_int_equal(trial_result_read(folder, &is, &err), 0);
-	/* Of so many values only some are kept, but always the last. */
+	/* Only some of so many values are kept, but always the last. */
 	assert_in_range(is.series.count, 500, 1000);
 	trial_result_record(&is, &record);
 	assert_int_equal(record.state, RUN_CANCELLED);

@@ -192,6 +192,13 @@ static void on_prepared(void *arg, size_t ordinal, const char *why)
 		a->deps.backend->ops->start(a->deps.backend);
 }
 
+/* Once: when all tasks have started, or the first has ended. */
+static void set_running(struct attempt *a)
+{
+	if (a->ending == ENDING_NONE && a->state != RUN_RUNNING)
+		set_state(a, RUN_RUNNING);
+}
+
 static void on_task_started(void *arg, size_t ordinal, int64_t pid)
 {
 	struct attempt *a = arg;
@@ -207,7 +214,7 @@ static void on_task_started(void *arg, size_t ordinal, int64_t pid)
 		a->deps.backend->ops->signal(a->deps.backend, ordinal, SIGTERM);
 	if (a->started < a->count || a->ending != ENDING_NONE)
 		return;
-	set_state(a, RUN_RUNNING);
+	set_running(a);
 	if (a->deps.max_running_ms)
 		a->limit_timer = loop_add_timer(
 			a->deps.loop, a->deps.max_running_ms, out_of_time, a);
@@ -233,6 +240,7 @@ static void on_task_ended(void *arg, size_t ordinal, int status)
 	char how[64], why[160];
 
 	a->alive--;
+	set_running(a);
 	task->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	task->exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
 					      : WEXITSTATUS(status);

@@ -72,6 +72,7 @@ struct fixture {
 	struct loop *loop;
 	struct attempt *attempt;
 	int ended;
+	int running; /* times that it became so */
 };
 
 static void on_task_changed(void *arg, size_t ordinal)
@@ -82,7 +83,9 @@ static void on_task_changed(void *arg, size_t ordinal)
 
 static void on_state_changed(void *arg)
 {
-	(void)arg;
+	struct fixture *f = arg;
+
+	f->running += attempt_state(f->attempt) == RUN_RUNNING;
 }
 
 static void on_ended(void *arg)
@@ -340,6 +343,26 @@ static void a_task_that_starts_after_the_end_is_told_of_it(void **state)
 		       "worker 0 did not start: no such file");
 }
 
+static void a_task_that_ends_before_the_last_starts_has_run(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f, 0);
+	owner(f)->prepared(f->attempt, 0, NULL);
+	owner(f)->task_started(f->attempt, 1, 101);
+	assert_int_equal(f->running, 0);
+	end_task(f, 1, EXITED(0));
+	assert_int_equal(f->running, 1);
+	owner(f)->task_started(f->attempt, 0, 100);
+	end_task(f, 0, EXITED(0));
+	owner(f)->task_started(f->attempt, 2, 102);
+	assert_int_equal(f->fake.signals[2], SIGTERM);
+	end_task(f, 2, SIGTERM);
+	assert_int_equal(f->running, 1);
+	finish(f);
+	assert_outcome(f, RUN_SUCCEEDED, OUTCOME_SUCCESS, 0, NULL);
+}
+
 static void a_second_cancel_kills(void **state)
 {
 	struct fixture *f = *state;
@@ -415,6 +438,7 @@ int main(void)
 		TEST(what_can_not_even_prepare_has_ended),
 		TEST(a_cancel_while_it_prepares_starts_nothing),
 		TEST(a_task_that_starts_after_the_end_is_told_of_it),
+		TEST(a_task_that_ends_before_the_last_starts_has_run),
 		TEST(a_second_cancel_kills),
 		TEST(a_wish_to_cancel_outranks_success_only),
 		TEST(out_of_time_is_a_cancel_that_says_so),

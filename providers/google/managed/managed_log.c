@@ -24,14 +24,15 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/remote/log_collect.h"
+#include "providers/google/operation.h"
 
 #define PAGES_MAX 100
 #define TRIAL_MAX 100000
 #define PAGE_SIZE 1000
 /* How late a received entry may become visible. */
 #define OVERLAP_MS 120000
-/* How late the last entries of a run may be. */
-#define SETTLE_MS 10000
+/* How late the last entries of a run may be, in first looks: ten seconds. */
+#define SETTLE_LOOKS 10
 
 /* A single run asks at every look, several runs together once every two
  * seconds, and a run older than ten minutes at most twice a minute. */
@@ -282,15 +283,16 @@ static bool is_settled(const struct collector *c, int64_t end_ms)
 {
 	long long seen_ms = json_get_int(c->files.state, "finalMs", 0);
 	long long alive_ms = json_get_int(c->files.state, "aliveMs", 0);
+	int64_t settle_ms = SETTLE_LOOKS * operation_first_look_ms();
 	int64_t now_ms = time_now_ms();
 
-	if (alive_ms && now_ms - alive_ms < SETTLE_MS)
+	if (alive_ms && now_ms - alive_ms < settle_ms)
 		return false;
 	if (!seen_ms)
 		json_object_set_new(c->files.state, "finalMs",
 				    json_integer(now_ms));
-	return now_ms - end_ms >= SETTLE_MS ||
-	       (seen_ms && now_ms - seen_ms >= SETTLE_MS);
+	return now_ms - end_ms >= settle_ms ||
+	       (seen_ms && now_ms - seen_ms >= settle_ms);
 }
 
 /* Returns the service's last line without its newline. */

@@ -7,6 +7,8 @@
 #include "cmd/jobrun/ui/interrupt.h"
 #include "core/supervise/supervised.h"
 
+#define FIRST_PAUSE 16 /* part of `poll_ms` before the second look */
+
 struct waiting {
 	struct session *session;
 	struct loop *loop;
@@ -16,7 +18,9 @@ struct waiting {
 	void *arg;
 	struct loop_event *timer;
 	struct loop_event *reader;
-	int poll_ms;
+	/* Until the next look: short at first, as what was just asked for may
+	 * be done at once, then doubled up to the provider's `poll_ms`. */
+	int pause_ms, poll_ms;
 	int watch;
 	/* Resources of an ended run that may not be deleted yet. */
 	const struct resource *releases;
@@ -66,7 +70,10 @@ static void on_timer(void *arg, uint32_t events)
 	struct waiting *w = arg;
 
 	(void)events;
-	w->timer = loop_add_timer(w->loop, w->poll_ms, on_timer, w);
+	w->pause_ms *= 2;
+	if (w->pause_ms > w->poll_ms)
+		w->pause_ms = w->poll_ms;
+	w->timer = loop_add_timer(w->loop, w->pause_ms, on_timer, w);
 	look(w);
 }
 
@@ -155,11 +162,12 @@ int waiting_run(struct session *session, struct loop *loop, struct arena *mem,
 		w.ctx = ctx;
 	}
 	w.poll_ms = resource.kind->poll_ms ? resource.kind->poll_ms : 1000;
+	w.pause_ms = w.poll_ms / FIRST_PAUSE + 1;
 	if (resource.kind->watch &&
 	    resource.kind->watch(ctx, &resource, &w.watch, &w.err) == 0)
 		watch = loop_add_fd(loop, w.watch, EPOLLIN, on_watch, &w,
 				    &w.err);
-	w.timer = loop_add_timer(loop, w.poll_ms, on_timer, &w);
+	w.timer = loop_add_timer(loop, w.pause_ms, on_timer, &w);
 	if (session->app->only_shows)
 		w.reader = loop_add_fd(loop, STDOUT_FILENO, 0, on_reader_gone,
 				       &w, &w.err);

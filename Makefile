@@ -321,10 +321,10 @@ run:
 	./$(BIN) apply --rerun examples/quickstart/job.yaml
 
 # ---- testing -------------------------------------------------------------
-# Three tiers, see CONTRIBUTING.  All cores build; tests/run has more tests
-# than cores side by side, as most of them wait.
+# Three tiers, see CONTRIBUTING.  All cores build; tests/run has four tests a
+# core side by side, as most of them wait.
 JOBS ?= $(shell nproc)
-TEST_JOBS ?= $(shell echo $$(($(JOBS) + 2)))
+TEST_JOBS ?= $(shell echo $$((4 * $(JOBS))))
 RUN_TESTS = JOBRUN=$(abspath $(BIN)) tests/run --jobs $(TEST_JOBS)
 BATS := $(wildcard tests/cli/*.bats)
 # A stand-in is a server; a bats file that has one says "file_tags=server".

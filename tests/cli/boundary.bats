@@ -18,11 +18,26 @@ write() {
   printf 'jobId: a\ntrainingInput: {scaleTier: BASIC}\njobrun: {command: [/bin/true], %s}\n' "$2" >"$1"
 }
 
+# A server that has nothing: nobody waits for it, as for one that is not there.
+serve_nothing() {
+  mkdir -p "$TMP/nothing"
+  python3 -um http.server --bind 127.0.0.1 -d "$TMP/nothing" 0 >"$TMP/http" 2>&1 3>&- &
+  SERVING=$!
+  wait_until 30 grep -q ' port ' "$TMP/http"
+  SERVER=http://127.0.0.1:$(sed -n 's/.* port \([0-9]*\).*/\1/p' "$TMP/http")
+}
+
+eval "$(declare -f teardown | sed '1s/teardown/teardown_of_all/')"
+teardown() {
+  [ -z "${SERVING:-}" ] || kill "$SERVING"
+  teardown_of_all
+}
+
 kubeconfig() { # USER, CLUSTER: more of each
   printf 'apiVersion: v1\nkind: Config\ncurrent-context: c
-clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"%s}}]
+clusters: [{name: c, cluster: {server: "%s"%s}}]
 contexts: [{name: c, context: {cluster: c, user: u}}]
-users: [{name: u, user: {%s}}]\n' "${2:+, $2}" "$1"
+users: [{name: u, user: {%s}}]\n' "${SERVER:-https://127.0.0.1:1}" "${2:+, $2}" "$1"
 }
 
 in_cluster() { # KUBECONFIG
@@ -347,6 +362,7 @@ straight() {
   straight ignored "$JOBRUN" plan jobs
   rm jobs/a.yaml
   echo x >ca.crt
+  serve_nothing
   kubeconfig "token: x" "certificate-authority: ca.crt" >kc.yaml
   in_cluster ../kc.yaml >jobs/k.yaml
   straight kc.yaml "$JOBRUN" plan --allow-connect jobs
@@ -356,20 +372,18 @@ straight() {
 @test "a source is packed from the root on, through no link" {
   command -v strace >/dev/null || skip "needs strace"
   strace -o trace true 2>/dev/null || skip "strace may not trace here"
-  export GOOGLE_OAUTH_ACCESS_TOKEN=x STORAGE_EMULATOR_HOST=http://127.0.0.1:1
   mkdir -p src/pkg
   touch src/pkg/__init__.py
   echo x >src/pkg/train.py
   printf 'jobId: a
 trainingInput: {region: us-central1, scaleTier: BASIC, runtimeVersion: "2.11", pythonModule: pkg.train}
 jobrun: {provider: ai-platform, project: p-1, staging: gs://b/x, source: ../src}\n' >jobs/a.yaml
-  straight train.py "$JOBRUN" plan jobs
+  straight train.py "$JOBRUN" plan --offline jobs
   grep -q "gs://b/x/.*tar.gz" said
   straight train.py "$JOBRUN" package src
 }
 
 @test "a package is packed with its project only if that is below the root" {
-  export GOOGLE_OAUTH_ACCESS_TOKEN=x STORAGE_EMULATOR_HOST=http://127.0.0.1:1
   rmdir .git
   touch jobs/__init__.py setup.py
   echo hunter2 >outside.py
@@ -378,10 +392,10 @@ jobrun: {provider: ai-platform, project: p-1, staging: gs://b/x, source: ../src}
 trainingInput: {region: us-central1, scaleTier: BASIC, runtimeVersion: "2.11", pythonModule: jobs.train}
 jobrun: {provider: ai-platform, project: p-1, staging: gs://b/x, source: .}\n' >jobs/a.yaml
   local alone whole
-  jobrun plan jobs >said 2>&1 || true
+  jobrun plan --offline jobs >said 2>&1 || true
   alone=$(grep -o 'jobs-[0-9a-f]*[.]tar[.]gz' said | sort -u)
   mkdir .git
-  jobrun plan jobs >said 2>&1 || true
+  jobrun plan --offline jobs >said 2>&1 || true
   whole=$(grep -o 'jobs-[0-9a-f]*[.]tar[.]gz' said | sort -u)
   echo "$alone $whole"
   [ -n "$alone" ] && [ -n "$whole" ] && [ "$alone" != "$whole" ]

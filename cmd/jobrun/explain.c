@@ -114,6 +114,22 @@ static const struct rule *named_rule(const char *path, bool *brackets)
 	return rule;
 }
 
+/* Prints a field, and as text also the rule of that name, which is what a
+ * summary of problems means. */
+static int print_both(const struct app *app, const struct outline *all,
+		      const char *path, const struct rule *rule,
+		      const struct explain_opts *opts, struct buf *out,
+		      struct error *err)
+{
+	if (print_field(app, all, path, opts, out, err) < 0)
+		return -1;
+	if (rule && !strcmp(opts->format, "text")) {
+		buf_putc(out, '\n');
+		print_rule(app, all, rule, false, out);
+	}
+	return 0;
+}
+
 static int explain(const struct app *app, const char *path,
 		   const struct explain_opts *opts, struct buf *out,
 		   struct error *err)
@@ -138,7 +154,7 @@ static int explain(const struct app *app, const char *path,
 		return print_listing(app, listing, &all, json, out, err);
 	else if (!brackets &&
 		 (!rule || outline_find(&all, path, &at, err) == 0))
-		return print_field(app, &all, path, opts, out, err);
+		return print_both(app, &all, path, rule, opts, out, err);
 	else
 		print_rule(app, &all, rule, json, out);
 	return 0;

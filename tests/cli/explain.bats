@@ -104,6 +104,8 @@ assert all(e["source"] for e in t["entries"])'
   [[ $output == *Why*Wrong*trainingInput*Right*"Looks at"*Source* ]]
   jobrun explain --format json duplicate-key |
     python3 -c 'import json,sys; j = json.load(sys.stdin); assert j["wrong"] and j["right"]'
-  [[ $(jobrun explain region) == trainingInput.region* ]]
+  # A name of both a field and a rule shows both: a summary names the rule.
+  [[ $(jobrun explain region) == trainingInput.region*"region (error)"*Why*Wrong*Right*Source* ]]
+  [[ $(jobrun explain --format json region) != *'"rule": "region"'* ]]
   [[ $(jobrun explain '[region]') == "region (error)"* ]]
 }

@@ -84,12 +84,12 @@ END
   run jobrun validate job.yaml
   [ "$status" -eq 0 ]
   [ "$(grep -c ': note: ' <<<"$output")" -eq 1 ]
-  [[ $output == "job.yaml:5:19: note: AI Platform would refuse or ignore a part of this job: runtime-version (line 5), one-evaluator (line 7) [on-ai-platform]"* ]]
+  [[ $output == "job.yaml:5:19: note: AI Platform would refuse or ignore a part of this job: runtime-version (line 5), one-evaluator (line 7), chief (line 8) [on-ai-platform]"* ]]
   [[ $output == *"'jobrun validate -v' shows each"* ]]
   [[ $output != *"error"* && $output != *"warning"* ]]
   run jobrun validate -v job.yaml
   [ "$status" -eq 0 ]
-  [ "$(grep -c ': note: on AI Platform: ' <<<"$output")" -eq 2 ]
+  [ "$(grep -c ': note: on AI Platform: ' <<<"$output")" -eq 3 ]
   [[ $output == *"[one-evaluator]"* ]]
   # An image of elsewhere is as it should be, unless somebody asks.
   printf '%s\n' 'jobId: b' 'trainingInput:' \

@@ -194,16 +194,32 @@ static bool has_blank(const char *text)
 	return text[strcspn(text, " \t\r\n")] != '\0';
 }
 
+/* Checks the start of a text up to a slash. */
+static int check_bucket(const char *value, struct error *err)
+{
+	size_t len = strcspn(value, "/");
+
+	if (is_made_of(value, len, "._-"))
+		return 0;
+	while (len && is_made_of(value, 1, "._-")) {
+		value++;
+		len--;
+	}
+	if (len && *value >= ' ' && *value <= '~')
+		return error_set(err, ERROR_INVALID,
+				 "must not have \"%c\" in the name of the "
+				 "bucket: gs://bucket/path",
+				 *value);
+	return error_set(err, ERROR_INVALID,
+			 "must name a bucket: gs://bucket/path");
+}
+
 int check_url(const char *value, struct error *err)
 {
 	const char *colon = strstr(value, "://");
 
-	if (text_starts(value, "gs://")) {
-		if (is_made_of(value + 5, strcspn(value + 5, "/"), "._-"))
-			return 0;
-		return error_set(err, ERROR_INVALID,
-				 "must name a bucket: gs://bucket/path");
-	}
+	if (text_starts(value, "gs://"))
+		return check_bucket(value + 5, err);
 	if (colon || text_starts(value, "gs:") || !*value)
 		return error_set(err, ERROR_INVALID,
 				 "must be a gs:// URL, such as "

@@ -333,12 +333,40 @@ void problem_also_at(struct problems *found, struct source *source,
 		set_excerpt(found, &label->at, source);
 }
 
-void problem_fix(struct problems *found, const struct node *at,
-		 const char *format, ...)
+static char char_at(struct source *source, const struct edit *edit)
+{
+	size_t at = source_offset(source, edit->line, edit->column);
+
+	return at < source->len ? source->text[at] : '\0';
+}
+
+/* Moves the start of the edit behind the anchor and the tag of a value. */
+static void skip_properties(struct source *source, struct edit *edit)
+{
+	bool is_blank;
+
+	while (edit->length && char_at(source, edit) &&
+	       strchr("&!", char_at(source, edit))) {
+		for (is_blank = false; edit->length; edit->length--) {
+			char c = char_at(source, edit);
+
+			if (is_blank && c != ' ' && c != '\t')
+				break;
+			is_blank |= c == ' ' || c == '\t';
+			edit->column++;
+		}
+	}
+}
+
+/* Adds an edit of a scalar to the last problem; with `same_quotes` the text is
+ * quoted as the scalar is. */
+static void add_edit(struct problems *found, const struct node *at,
+		     const char *text, bool same_quotes)
 {
 	struct problem *problem = last(found);
-	struct edit *edits;
-	va_list args;
+	struct edit *edits, *edit;
+	struct buf quoted = { 0 };
+	char quote;
 
 	if (!problem || at->kind != NODE_SCALAR || at->anchor || at->broken ||
 	    !at->origin->source || !at->origin->source->own ||
@@ -349,15 +377,34 @@ void problem_fix(struct problems *found, const struct node *at,
 	if (problem->edit_count)
 		memcpy(edits, problem->edits,
 		       problem->edit_count * sizeof(*edits));
-	va_start(args, format);
-	edits[problem->edit_count++] = (struct edit){
-		.line = at->line,
-		.column = at->column,
-		.length = at->length,
-		.text = format_text(found, format, args),
-	};
-	va_end(args);
+	edit = &edits[problem->edit_count++];
+	*edit = (struct edit){ at->line, at->column, at->length, NULL };
+	skip_properties(at->origin->source, edit);
+	quote = char_at(at->origin->source, edit);
+	if (same_quotes && (quote == '"' || quote == '\''))
+		buf_printf(&quoted, "%c%s%c", quote, text, quote);
+	edit->text =
+		arena_strdup(found->mem, quoted.len ? buf_text(&quoted) : text);
 	problem->edits = edits;
+	buf_done(&quoted);
+}
+
+void problem_fix(struct problems *found, const struct node *at,
+		 const char *format, ...)
+{
+	va_list args;
+
+	if (!last(found))
+		return;
+	va_start(args, format);
+	add_edit(found, at, format_text(found, format, args), false);
+	va_end(args);
+}
+
+void problem_respell(struct problems *found, const struct node *at,
+		     const char *text)
+{
+	add_edit(found, at, text, true);
 }
 
 static int compare(const void *left, const void *right)

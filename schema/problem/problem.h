@@ -135,6 +135,10 @@ void problem_also_at(struct problems *found, struct source *source,
 void problem_fix(struct problems *found, const struct node *at,
 		 const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* The same for another spelling of the text: quotes stay. */
+void problem_respell(struct problems *found, const struct node *at,
+		     const char *text);
+
 void problems_sort(struct problems *found);
 
 /* Moves all of `from`, the problems of one file in their order, to the end of

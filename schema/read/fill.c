@@ -18,6 +18,7 @@
 #include "schema/yaml/scalar.h"
 
 #define FIELDS_MAX 64
+#define LIST_MAX 56 /* characters of a list of keys in a hint */
 
 static void set_default(const struct field *field, void *member)
 {
@@ -109,13 +110,35 @@ static bool owner_of(const struct fill *fill, const struct message *message,
 	return n > 0;
 }
 
-/* Hints at where the keys of the message at the path are listed. */
-static void hint_keys(struct fill *fill, const struct path *path)
+/* Lists the keys of a message; returns false if they are too many for one
+ * line. */
+static bool list_keys(struct fill *fill, const struct message *message)
+{
+	const struct field *field;
+	struct buf text = { 0 };
+	bool few;
+
+	for (field = message->fields; field->name; field++)
+		if (!(field->flags & FIELD_OUTPUT) && text.len <= LIST_MAX)
+			buf_printf(&text, "%s%s", text.len ? ", " : "",
+				   field->name);
+	few = text.len && text.len <= LIST_MAX;
+	if (few)
+		problem_hint(fill->found, "the keys here: %s", text.data);
+	buf_done(&text);
+	return few;
+}
+
+/* Hints at the keys of the message at the path, or at where they are listed. */
+static void hint_keys(struct fill *fill, const struct message *message,
+		      const struct path *path)
 {
 	const char *names[8];
 	struct buf text = { 0 };
 	size_t n = 0;
 
+	if (list_keys(fill, message))
+		return;
 	for (; path && n < COUNT(names); path = path->up)
 		if (path->name)
 			names[n++] = path->name;
@@ -139,7 +162,7 @@ static void add_strange(struct fill *fill, const struct message *message,
 			     "a key of your own, to hold an anchor, must start "
 			     "with x-");
 	else
-		hint_keys(fill, path->up);
+		hint_keys(fill, message, path->up);
 }
 
 /* Whether the map already has the key that this one would be changed to. */
@@ -196,7 +219,7 @@ static const struct field *unknown_key(struct fill *fill,
 	if (near && looks_foreign(key->text, foreign))
 		problem_hint(fill->found, "%s", foreign);
 	if (near && !is_taken(message, head, key, near))
-		problem_fix(fill->found, key, "%s", near);
+		problem_respell(fill->found, key, near);
 	buf_done(&owner);
 	return near ? message_field(message, near) : NULL;
 }
@@ -257,7 +280,7 @@ static bool fill_item(struct fill *fill, const struct field *field,
 		      void *data)
 {
 	struct path here = { .up = path, .name = field->name };
-	struct spot at = { field, item->value, &here };
+	struct spot at = { field, item->value, &here, item->key };
 
 	if (field->flags & FIELD_OUTPUT) {
 		problem_add(fill->found, SEVERITY_WARNING, item->key, &here,
@@ -283,9 +306,34 @@ static uint64_t bit_of(const struct message *message, const struct field *field)
 	return field ? (uint64_t)1 << (field - message->fields) : 0;
 }
 
+/* Returns where a map lacks a key: at the key of the map itself, unless that
+ * would hide where an alias brought the map from. */
+static const struct node *place_of(const struct spot *at)
+{
+	const struct node *map = at->value;
+
+	return at->key && !map->anchor && !map->origin->has_aliases ? at->key
+								    : map;
+}
+
+/* Hints at what a required field is for, and its values if they are few. */
+static void hint_required(struct fill *fill, const struct field *field)
+{
+	const char *const *value = field->values;
+	struct buf values = { 0 };
+
+	if (value && none_of(field))
+		value++;
+	for (; value && *value; value++)
+		buf_printf(&values, "%s%s", values.len ? ", " : " (", *value);
+	problem_hint(fill->found, "%s%s%s: %s", field->name, buf_text(&values),
+		     values.len ? ")" : "", field->doc);
+	buf_done(&values);
+}
+
 static void check_required(struct fill *fill, const struct message *message,
 			   const struct message_head *head,
-			   const struct path *path,
+			   const struct spot *at,
 			   const struct node *const *keys)
 {
 	uint64_t given = head->set | head->refused;
@@ -293,7 +341,7 @@ static void check_required(struct fill *fill, const struct message *message,
 
 	for (field = message->fields; field->name; field++) {
 		const struct node *none = keys[field - message->fields];
-		struct path here = { .up = path, .name = field->name };
+		struct path here = { .up = at->path, .name = field->name };
 
 		other = field->unless ? message_field(message, field->unless)
 				      : NULL;
@@ -306,17 +354,18 @@ static void check_required(struct fill *fill, const struct message *message,
 				    "\"%s\" is required, but has no value here",
 				    field->name);
 		else
-			problem_add(fill->found, SEVERITY_ERROR, head->node,
-				    path, "required", "\"%s\" is required here",
-				    field->name);
-		problem_hint(fill->found, "%s: %s", field->name, field->doc);
+			problem_add(fill->found, SEVERITY_ERROR, place_of(at),
+				    at->path, "required",
+				    "\"%s\" is required here", field->name);
+		hint_required(fill, field);
 	}
 }
 
 void fill_keys(struct fill *fill, const struct message *message,
-	       const struct node *map, const struct path *path, void *data)
+	       const struct spot *at, void *data)
 {
-	const struct node *keys[FIELDS_MAX] = { NULL };
+	const struct node *keys[FIELDS_MAX] = { NULL }, *map = at->value;
+	const struct path *path = at->path;
 	struct message_head *head = data;
 	const struct field *field;
 	const struct item *item;
@@ -350,12 +399,14 @@ void fill_keys(struct fill *fill, const struct message *message,
 		else if (!is_none(field, item->value))
 			head->refused |= bit_of(message, field);
 	}
-	check_required(fill, message, head, path, keys);
+	check_required(fill, message, head, at, keys);
 }
 
 void fill_message(struct fill *fill, const struct message *message,
 		  const struct node *map, const struct path *path, void *data)
 {
+	const struct spot at = { .value = map, .path = path };
+
 	set_defaults(message, data);
-	fill_keys(fill, message, map, path, data);
+	fill_keys(fill, message, &at, data);
 }

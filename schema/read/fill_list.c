@@ -115,6 +115,9 @@ static void hint_list(struct fill *fill, const struct spot *at)
 			     (int)len, text, text + len + 1);
 	else if (plain && is_secret(at->field))
 		problem_hint(fill->found, "write %s: {env: %s}", text, text);
+	else if (at->value->length > 1) /* it is in brackets */
+		problem_hint(fill->found,
+			     "write {KEY: VALUE} in place of [...]");
 	else
 		problem_hint(fill->found, "write its keys without \"- \"");
 }

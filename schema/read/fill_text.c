@@ -36,15 +36,6 @@ const char *spot_name(const struct spot *at, char out[SHORT_SIZE])
 	return out;
 }
 
-static bool hint_looks(struct fill *fill, const struct node *value)
-{
-	const char *hint = looks_hint_of(value);
-
-	if (hint)
-		problem_hint(fill->found, "%s", hint);
-	return hint;
-}
-
 /* Whether the value may be a secret itself, instead of where one is. */
 static bool is_below_secrets(const struct spot *at)
 {
@@ -83,7 +74,7 @@ void spot_wrong_type(struct fill *fill, const struct spot *at,
 		problem_add(fill->found, SEVERITY_ERROR, value, at->path,
 			    "type", "%s must be %s, found a %s", name, wanted,
 			    value->kind == NODE_LIST ? "list" : "map");
-	hint_looks(fill, value);
+	hint_looks(fill->found, value);
 }
 
 static size_t count_names(const char *const *names)
@@ -147,7 +138,7 @@ static void add_not_one_of(struct fill *fill, const struct spot *at)
 		problem_hint(fill->found, "%s", meant);
 	else if (looks_foreign(at->value->text, foreign))
 		problem_hint(fill->found, "%s", foreign);
-	else if (!hint_looks(fill, at->value) && near)
+	else if (!hint_looks(fill->found, at->value) && near)
 		problem_hint(fill->found, "did you mean %s?", near);
 	buf_done(&list);
 }
@@ -173,7 +164,7 @@ int fill_enum(struct fill *fill, const struct spot *at)
 		problem_add(fill->found, SEVERITY_WARNING, at->value, at->path,
 			    "enum-case", "%s is written %s",
 			    spot_name(at, name), names[i]);
-		problem_fix(fill->found, at->value, "%s", names[i]);
+		problem_respell(fill->found, at->value, names[i]);
 		return i;
 	}
 	add_not_one_of(fill, at);
@@ -194,7 +185,7 @@ static bool check_text(struct fill *fill, const struct spot *at,
 		    "%s \"%s\" %s", spot_name(at, name),
 		    is_below_secrets(at) ? "***" : text_short(text, shown),
 		    err.text);
-	if (!hint_looks(fill, at->value) && fill->mend &&
+	if (!hint_looks(fill->found, at->value) && fill->mend &&
 	    fill->mend(at->field, text, mended))
 		problem_hint(fill->found, "%s would be right", mended);
 	return false;
@@ -216,12 +207,19 @@ static bool check_json(struct fill *fill, const struct spot *at,
 
 const char *fill_text(struct fill *fill, const struct spot *at)
 {
+	char key[SHORT_SIZE];
+
 	if (at->value->kind == NODE_SCALAR)
 		return at->value->text;
 	spot_wrong_type(fill, at, "a string");
-	if (at->value->kind == NODE_MAP && at->field->type == FIELD_STRINGS &&
-	    !looks_hint_of(at->value))
+	if (at->value->kind != NODE_MAP || looks_hint_of(at->value))
+		return NULL;
+	if (at->field->type == FIELD_STRINGS)
 		problem_hint(fill->found, "quote a string with \": \" in it");
+	else if (at->value->count == 1)
+		problem_hint(fill->found,
+			     "write the value alone, without \"%s:\"",
+			     text_short(at->value->items->key->text, key));
 	return NULL;
 }
 
@@ -329,7 +327,7 @@ static const char *in_capitals(struct fill *fill, const struct spot *at,
 	problem_add(fill->found, SEVERITY_WARNING, at->value, at->path,
 		    "enum-case", "%s is written %s", spot_name(at, name),
 		    text_short(out, shown));
-	problem_fix(fill->found, at->value, "%s", out);
+	problem_respell(fill->found, at->value, out);
 	return out;
 }
 

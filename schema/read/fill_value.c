@@ -197,8 +197,9 @@ static bool fill_duration(struct fill *fill, const struct spot *at, long *out)
 			    "duration", "%s %s, found \"%s\"", name, err.text,
 			    shown);
 		if (duration_parse(text, &value, &err) == 0) {
-			problem_hint(fill->found, "write \"%lds\"", value);
-			problem_fix(fill->found, at->value, "%lds", value);
+			snprintf(shown, sizeof(shown), "%lds", value);
+			problem_hint(fill->found, "write \"%s\"", shown);
+			problem_respell(fill->found, at->value, shown);
 		} else {
 			hint_duration(fill, text);
 		}
@@ -275,8 +276,7 @@ bool fill_field(struct fill *fill, const struct spot *at, void *member)
 			return false;
 		/* fill_keys() has set the members of the surrounding
 		 * message. */
-		fill_keys(fill, at->field->message, at->value, at->path,
-			  member);
+		fill_keys(fill, at->field->message, at, member);
 		return true;
 	}
 	return false;

@@ -10,14 +10,16 @@ struct spot {
 	const struct field *field;
 	const struct node *value;
 	const struct path *path;
+	const struct node *key; /* of the value; NULL for an item of a list */
 };
 
 /* Returns false, after adding a problem, if the value was rejected. */
 bool fill_field(struct fill *fill, const struct spot *at, void *member);
 
-/* fill_message() for data that already has its defaults. */
+/* fill_message() for data that already has its defaults, in place of the value
+ * at a spot. */
 void fill_keys(struct fill *fill, const struct message *message,
-	       const struct node *map, const struct path *path, void *data);
+	       const struct spot *at, void *data);
 
 /* Parses a duration; "7200.5s" is rounded up to whole seconds. */
 bool fill_parse_duration(const char *text, long *out, struct error *err);

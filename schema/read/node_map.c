@@ -46,13 +46,24 @@ static void report_key(const struct map_reader *r, const struct node *map,
 		    key->kind == NODE_MAP ? "map" : "list");
 }
 
-/* Reports a no-break space: in YAML it is a letter, so the key starts at the
- * left margin. */
-static void report_no_break(const struct map_reader *r, const struct node *key)
+/* Reports no-break spaces before a key: in YAML they are letters of it, so that
+ * it starts too far to the left. */
+static bool is_after_no_break(const struct map_reader *r,
+			      const struct node *key)
 {
-	problem_add(r->found, SEVERITY_ERROR, key, NULL, "yaml",
-		    "no-break space (U+00A0) used for indentation");
-	problem_hint(r->found, "indent YAML with spaces, not tabs");
+	unsigned n = 0;
+
+	while (!strncmp(key->text + 2 * n, NO_BREAK_SPACE, 2))
+		n++;
+	if (!n || !key->plain || !key->origin->source)
+		return false;
+	problem_add_at(r->found, SEVERITY_ERROR, key->origin->source, key->line,
+		       key->column, n, "yaml",
+		       "no-break space (U+00A0) used for indentation");
+	problem_hint(r->found, "it looks like a space, but YAML takes it for a "
+			       "letter: write spaces");
+	problem_fix(r->found, key, "%*s%s", (int)n, "", key->text + 2 * n);
+	return true;
 }
 
 /* Refuses the key of placeholders: plans would take the map for a secret and
@@ -86,10 +97,8 @@ static struct item **drop_duplicates(const struct map_reader *r,
 				report_key(r, map, key);
 			goto drop;
 		}
-		if (!strncmp(key->text, NO_BREAK_SPACE, 2)) {
-			report_no_break(r, key);
+		if (is_after_no_break(r, key))
 			goto drop;
-		}
 		if (is_reserved(r, key))
 			goto drop;
 		if (map->count > 16) {

@@ -7,6 +7,7 @@
 #include <yaml.h>
 
 #include "core/base/alloc.h"
+#include "core/base/nearest.h"
 #include "schema/yaml/names.h"
 #include "schema/yaml/node.h"
 #include "schema/read/node_map.h"
@@ -19,12 +20,14 @@
 #define PIECE 2048
 #define BRACKETS_MAX (PIECE + 2 * NODE_DEPTH_MAX)
 #define TAG_DIRECTIVES_MAX 64
+#define ANCHORS_SEARCHED 64 /* for one that is similar */
 
 /* A collection that is still open. */
 struct level {
 	struct node *node;
 	struct item **tail;
 	const struct node *key; /* of a map: its value comes next */
+	bool in_brackets;
 };
 
 struct node_reader {
@@ -206,6 +209,7 @@ static void add_alias(struct node_reader *r, const yaml_event_t *event)
 	const struct node *target;
 	struct node *bad =
 		node_new(r, NODE_BAD, &event->start_mark, &event->end_mark);
+	const char *known[ANCHORS_SEARCHED], *near;
 	char shown[SHORT_SIZE];
 	struct node *alias;
 
@@ -216,7 +220,14 @@ static void add_alias(struct node_reader *r, const yaml_event_t *event)
 			    "alias \"*%s\" is undefined: there is no \"&%s\" "
 			    "before it",
 			    text_short(name, shown), shown);
-		problem_hint(r->found, "quote a string that starts with *");
+		near = nearest_name(
+			name, known,
+			names_list(&r->anchors, known, COUNT(known)));
+		if (near)
+			problem_hint(r->found, "did you mean *%s?", near);
+		else
+			problem_hint(r->found,
+				     "quote a string that starts with *");
 	} else if (is_open(r, target)) {
 		problem_add(r->found, SEVERITY_ERROR, bad, NULL, "yaml-alias",
 			    "alias \"*%s\" refers to itself: it is inside "
@@ -273,6 +284,47 @@ static bool tag_is_known(struct node_reader *r, const yaml_char_t *tag,
 	return false;
 }
 
+/* The length of the escape that stands for U+0000, or 0. */
+static unsigned nul_length(const char *text, size_t len)
+{
+	static const char *const nuls[] = { "\\0", "\\x00", "\\u0000",
+					    "\\U00000000" };
+	size_t i, n;
+
+	for (i = 0; i < COUNT(nuls); i++) {
+		n = strlen(nuls[i]);
+		if (len >= n && !memcmp(text, nuls[i], n))
+			return (unsigned)n;
+	}
+	return 0;
+}
+
+/* Reports a string that contains U+0000, at the escape for it. */
+static void report_nul(struct node_reader *r, const struct node *node)
+{
+	struct source *source = r->source;
+	unsigned column = node->column, length = node->length, i, n;
+
+	for (i = node->broken ? node->length : 0; i < node->length; i++) {
+		size_t at = source_offset(source, node->line, node->column + i);
+
+		if (at >= source->len || source->text[at] != '\\')
+			continue;
+		n = nul_length(source->text + at, source->len - at);
+		if (n) {
+			column = node->column + i;
+			length = n;
+			break;
+		}
+		i++; /* the escaped character may be a backslash */
+	}
+	problem_add_at(r->found, SEVERITY_ERROR, source, node->line, column,
+		       length, "yaml-text",
+		       "control character U+0000 in a string");
+	problem_hint(r->found, "remove it: programs read a string only up to "
+			       "it");
+}
+
 static void add_scalar(struct node_reader *r, const yaml_event_t *event)
 {
 	const char *text = (const char *)event->data.scalar.value;
@@ -284,8 +336,7 @@ static void add_scalar(struct node_reader *r, const yaml_event_t *event)
 	node->text = arena_strndup(r->mem, text, len);
 	node->count = (uint32_t)len;
 	if (memchr(text, '\0', len)) {
-		problem_add(r->found, SEVERITY_ERROR, node, NULL, "yaml-text",
-			    "control character U+0000 in a string");
+		report_nul(r, node);
 		node->kind = NODE_BAD;
 	}
 	if (!tag_is_known(r, event->data.scalar.tag, node))
@@ -295,8 +346,8 @@ static void add_scalar(struct node_reader *r, const yaml_event_t *event)
 }
 
 static int start(struct node_reader *r, const yaml_event_t *event,
-		 enum node_kind kind, const yaml_char_t *anchor,
-		 const yaml_char_t *tag)
+		 enum node_kind kind, bool in_brackets,
+		 const yaml_char_t *anchor, const yaml_char_t *tag)
 {
 	struct node *node =
 		node_new(r, kind, &event->start_mark, &event->end_mark);
@@ -309,6 +360,7 @@ static int start(struct node_reader *r, const yaml_event_t *event,
 	r->levels[r->depth].node = node;
 	r->levels[r->depth].tail = &node->items;
 	r->levels[r->depth].key = NULL;
+	r->levels[r->depth].in_brackets = in_brackets;
 	r->depth++;
 	return 0;
 }
@@ -319,6 +371,9 @@ static int end(struct node_reader *r, const yaml_event_t *event)
 	const struct map_reader maps = { r->mem, r->found, &r->keys,
 					 &r->nodes };
 
+	if (r->levels[r->depth - 1].in_brackets &&
+	    event->end_mark.line + 1 == node->line)
+		node->length = column_of(r, &event->end_mark) - node->column;
 	if (node->kind == NODE_MAP)
 		map_end(&maps, node);
 	if (r->nodes > NODE_COUNT_MAX)
@@ -397,10 +452,14 @@ static int take_event(struct node_reader *r, const yaml_event_t *event,
 		return 0;
 	case YAML_SEQUENCE_START_EVENT:
 		return start(r, event, NODE_LIST,
+			     event->data.sequence_start.style ==
+				     YAML_FLOW_SEQUENCE_STYLE,
 			     event->data.sequence_start.anchor,
 			     event->data.sequence_start.tag);
 	case YAML_MAPPING_START_EVENT:
 		return start(r, event, NODE_MAP,
+			     event->data.mapping_start.style ==
+				     YAML_FLOW_MAPPING_STYLE,
 			     event->data.mapping_start.anchor,
 			     event->data.mapping_start.tag);
 	case YAML_SEQUENCE_END_EVENT:

@@ -50,16 +50,6 @@ static const struct saying {
 	{ .problem = "block mapping", .message = "a key is not expected here" },
 	{ .problem = "mapping keys are not allowed",
 	  .message = "a \"? \" is not expected here" },
-	{ .problem = "expected ',' or ']'",
-	  .message = "the list that starts here with \"[\" is not closed with "
-		     "\"]\" or lacks a \",\"",
-	  .other = "a \",\" or a \"]\" is missing before this",
-	  .at_start = true },
-	{ .problem = "expected ',' or '}'",
-	  .message = "the map that starts here with \"{\" is not closed with "
-		     "\"}\" or lacks a \",\"",
-	  .other = "a \",\" or a \"}\" is missing before this",
-	  .at_start = true },
 	{ .problem = "alphabetic or numeric character",
 	  .context = "alias",
 	  .message = "\"*\" starts an alias, but no valid name follows",
@@ -197,6 +187,8 @@ static bool add_misplaced(struct problems *found, struct source *source,
 			"which already has a value",
 			(int)key, line.text, (int)other, above.text,
 			above.number);
+		problem_also_at(found, source, NULL, above.number, above.column,
+				(unsigned)other, "this already has a value");
 		problem_hint(found,
 			     "start all keys of a map in the same column: here "
 			     "%u",
@@ -209,6 +201,101 @@ static bool add_misplaced(struct problems *found, struct source *source,
 		       above.column, (unsigned)above.len, "yaml",
 		       "this line is not a \"key: value\"");
 	problem_hint(found, "write \":\" and a space after a key");
+	return true;
+}
+
+/* Explains a key that is indented less than the map above and more than the one
+ * around that: names the columns of both. */
+static bool add_between(struct problems *found, struct source *source,
+			const yaml_parser_t *parser, const yaml_mark_t *mark)
+{
+	struct source_line line = line_at(source, (unsigned)mark->line + 1);
+	struct source_line near = { 0 }, above = line;
+	unsigned outer = (unsigned)parser->context_mark.column + 1;
+	size_t key = key_length(&line);
+
+	while ((above = line_before(source, above.number)).number &&
+	       above.column > line.column)
+		if (!near.number || above.column < near.column)
+			near = above;
+	if (!near.number || line.column != (unsigned)mark->column + 1 ||
+	    outer >= line.column || key > KEY_SHOWN)
+		return false;
+	problem_add_at(found, SEVERITY_ERROR, source, line.number, line.column,
+		       key ? (unsigned)key : 1, "yaml",
+		       "this does not fit the indentation of the lines above");
+	key = key_length(&near);
+	problem_also_at(found, source, NULL, near.number, near.column,
+			key && key <= KEY_SHOWN ? (unsigned)key : 1,
+			"its neighbour starts here");
+	problem_hint(found,
+		     "start all keys of a map in the same column: here %u or "
+		     "%u",
+		     near.column, outer);
+	return true;
+}
+
+/* Moves to the start of the word that ends there, and returns its length. */
+static unsigned find_word(struct source *source, yaml_mark_t *mark)
+{
+	static const char ends[] = " \t\r\n,[]{}\"'";
+	size_t at = source_offset(source, (unsigned)mark->line + 1,
+				  (unsigned)mark->column + 1);
+	unsigned n = 0;
+
+	if (at >= source->len || source->text[at] != ':')
+		return 1;
+	while (n < mark->column && n < KEY_SHOWN && at > n &&
+	       !strchr(ends, source->text[at - n - 1]) &&
+	       !(source->text[at - n - 1] & 0x80))
+		n++;
+	mark->column -= n;
+	return n ? n : 1;
+}
+
+/* Explains a list or a map in brackets that goes on where it cannot. */
+static void add_open(struct problems *found, struct source *source,
+		     const yaml_parser_t *parser, yaml_mark_t mark)
+{
+	const yaml_mark_t *start = &parser->context_mark;
+	bool is_list = has(parser->problem, "']'");
+	unsigned length = find_word(source, &mark);
+	struct source_line above = line_before(source, (unsigned)mark.line + 1);
+
+	add(found, source, start,
+	    is_list ? "the list that starts here with \"[\" is not closed with "
+		      "\"]\" or lacks a \",\""
+		    : "the map that starts here with \"{\" is not closed with "
+		      "\"}\" or lacks a \",\"",
+	    NULL);
+	problem_also_at(found, source, NULL, (unsigned)mark.line + 1,
+			(unsigned)mark.column + 1, length,
+			is_list ? "a \",\" or a \"]\" is missing before this"
+				: "a \",\" or a \"}\" is missing before this");
+	if (above.number > start->line)
+		problem_hint(found,
+			     "write \"%c\" or \",\" at the end of line %u",
+			     is_list ? ']' : '}', above.number);
+}
+
+/* Names the escape that YAML does not know. */
+static bool add_escape(struct problems *found, struct source *source,
+		       const yaml_mark_t *mark)
+{
+	size_t at = source_offset(source, (unsigned)mark->line + 1,
+				  (unsigned)mark->column + 1);
+
+	if (at + 1 >= source->len || source->text[at] != '\\' ||
+	    source->text[at + 1] <= ' ' || source->text[at + 1] > '~' ||
+	    source_is_secret(source, at + 1))
+		return false;
+	problem_add_at(found, SEVERITY_ERROR, source, (unsigned)mark->line + 1,
+		       (unsigned)mark->column + 1, 2, "yaml",
+		       "unknown escape \"\\%c\" in a double-quoted string",
+		       source->text[at + 1]);
+	problem_hint(found,
+		     "write \\\\ for a \\, or use single quotes, where a "
+		     "\\ is only a \\");
 	return true;
 }
 
@@ -291,6 +378,32 @@ static bool add_saying(struct problems *found, struct source *source,
 	return false;
 }
 
+/* Explains what the source around the position says better than libyaml. */
+static bool add_explained(struct problems *found, struct source *source,
+			  const yaml_parser_t *parser, const char *problem,
+			  const yaml_mark_t *mark)
+{
+	bool no_map = has(problem, "mapping values are not allowed");
+
+	if (has(problem, "cannot start any token"))
+		return add_stray(found, source, mark);
+	if (has(problem, "unknown escape character"))
+		return add_escape(found, source, mark);
+	if (has(problem, "did not find expected key"))
+		return has(parser->context, "block mapping") &&
+		       add_between(found, source, parser, mark);
+	if (has(problem, "expected ',' or")) {
+		if (!add_no_comma(found, source, mark))
+			add_open(found, source, parser, *mark);
+		return true;
+	}
+	if (!no_map && !has(problem, "could not find expected ':'"))
+		return false;
+	return add_long_key(found, source, mark) ||
+	       add_long_key(found, source, &parser->context_mark) ||
+	       (no_map && add_misplaced(found, source, mark));
+}
+
 void syntax_problem(struct problems *found, struct source *source,
 		    const yaml_parser_t *parser)
 {
@@ -301,25 +414,10 @@ void syntax_problem(struct problems *found, struct source *source,
 		mem_out();
 	if (parser->error == YAML_READER_ERROR)
 		mark = &parser->mark;
-	if (has(problem, "cannot start any token") &&
-	    add_stray(found, source, mark))
-		return;
 	if (has(problem, "found unexpected") &&
-	    has(parser->context, "quoted scalar")) {
+	    has(parser->context, "quoted scalar"))
 		add_unterminated(found, source, &parser->context_mark);
-		return;
-	}
-	if ((has(problem, "mapping values are not allowed") ||
-	     has(problem, "could not find expected ':'")) &&
-	    (add_long_key(found, source, mark) ||
-	     add_long_key(found, source, &parser->context_mark)))
-		return;
-	if (has(problem, "mapping values are not allowed") &&
-	    add_misplaced(found, source, mark))
-		return;
-	if (has(problem, "expected ',' or") &&
-	    add_no_comma(found, source, mark))
-		return;
-	if (!add_saying(found, source, parser, problem, mark))
+	else if (!add_explained(found, source, parser, problem, mark) &&
+		 !add_saying(found, source, parser, problem, mark))
 		add(found, source, mark, problem, NULL);
 }

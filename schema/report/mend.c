@@ -59,21 +59,6 @@ static char *copy_of(const char *text, size_t len)
 	return copy;
 }
 
-/* Returns the position after the anchor and the tag of a value. */
-static size_t behind_properties(const struct source *source, size_t from,
-				size_t to)
-{
-	const char *text = source->text;
-
-	while (from < to && (text[from] == '&' || text[from] == '!')) {
-		while (from < to && !strchr(" \t", text[from]))
-			from++;
-		while (from < to && strchr(" \t", text[from]))
-			from++;
-	}
-	return from < to && text[from] == '*' ? to : from;
-}
-
 char *problems_mend(const struct problems *found, const char *file,
 		    const char *text, size_t len, size_t *count)
 {
@@ -100,7 +85,6 @@ char *problems_mend(const struct problems *found, const char *file,
 		size_t to = source_offset(&source, all[i]->line,
 					  all[i]->column + all[i]->length);
 
-		from = behind_properties(&source, from, to);
 		if (from < at || to <= from)
 			continue;
 		buf_add(&out, source.text + at, from - at);

@@ -100,26 +100,86 @@ static void put_caret(struct buf *out, const struct position *p, char line)
 		buf_fill(out, line, 1);
 }
 
-/* Writes the source line with `line` under the problem, and `first` at its
- * start. */
-static void put_source(struct buf *out, const struct position *p, char first,
-		       char line, const char *said, const char *tint,
+/* Draws the caret of a position: `form` is its first and its further
+ * characters. */
+static void draw(struct buf *out, const struct position *p, const char *form)
+{
+	size_t at = out->len;
+
+	put_caret(out, p, form[1]);
+	while (at < out->len && out->data[at] == ' ')
+		at++;
+	if (at < out->len)
+		out->data[at] = form[0];
+}
+
+static void put_line(struct buf *out, const struct position *p)
+{
+	buf_printf(out, "%5u | %s", p->line, p->excerpt_start ? "..." : "");
+	put_excerpt(out, p->excerpt);
+	buf_puts(out, p->excerpt_cut ? "..." : "");
+}
+
+/* Begins the line below the source line. */
+static void put_margin(struct buf *out, const struct position *p,
+		       const char *tint)
+{
+	buf_printf(out, "\n      | %s%s", tint, p->excerpt_start ? "   " : "");
+}
+
+/* Writes the source line, and a caret below it. */
+static void put_source(struct buf *out, const struct position *p,
+		       const char *form, const char *said, const char *tint,
 		       const char *plain)
 {
-	const char *dots = p->excerpt_start ? "..." : "";
-	size_t caret;
-
-	buf_printf(out, "%5u | %s", p->line, dots);
-	put_excerpt(out, p->excerpt);
-	buf_printf(out, "%s\n      | %s", p->excerpt_cut ? "..." : "", tint);
-	buf_fill(out, ' ', strlen(dots));
-	caret = out->len;
-	put_caret(out, p, line);
-	while (caret < out->len && out->data[caret] == ' ')
-		caret++;
-	if (caret < out->len)
-		out->data[caret] = first;
+	put_line(out, p);
+	put_margin(out, p, tint);
+	draw(out, p, form);
 	buf_printf(out, "%s%s%s\n", *said ? " " : "", said, plain);
+}
+
+/* Whether both places are in one source line, as it is shown, and do not
+ * overlap. */
+static bool is_beside(const struct position *p, const struct position *other)
+{
+	if (!p->excerpt || !other->excerpt || p->line != other->line ||
+	    strcmp(p->file, other->file) != 0)
+		return false;
+	if (other->column + other->length <= p->column)
+		return other->column > p->excerpt_start;
+	return other->column >= p->column + p->length && !p->excerpt_cut;
+}
+
+/* Writes the source line with both places marked, and what the label says: to
+ * the right of its mark, or below it where the problem is to the right. */
+static void put_both(struct buf *out, const struct position *p,
+		     const struct label *label, const char *tint,
+		     const char *plain)
+{
+	struct position other = *p;
+	struct buf below = { 0 };
+	size_t at, i, pad;
+
+	other.column = label->at.column;
+	other.length = label->at.length;
+	put_line(out, p);
+	put_margin(out, p, tint);
+	at = out->len;
+	draw(out, p, "^~");
+	draw(&below, &other, "--");
+	pad = strspn(buf_text(&below), " ");
+	if (out->len - at < below.len)
+		buf_fill(out, ' ', at + below.len - out->len);
+	for (i = pad; i < below.len; i++)
+		out->data[at + i] = below.data[i];
+	if (other.column < p->column) {
+		put_margin(out, p, "");
+		buf_fill(out, ' ', pad);
+	} else {
+		buf_putc(out, ' ');
+	}
+	buf_printf(out, "%s%s\n", label->message, plain);
+	buf_done(&below);
 }
 
 static void put_label(struct buf *out, const struct problem *p,
@@ -136,8 +196,7 @@ static void put_label(struct buf *out, const struct problem *p,
 			   label->at.excerpt ? "" : label->message);
 	}
 	if (label->at.excerpt)
-		put_source(out, &label->at, '-', '-', label->message, tint,
-			   plain);
+		put_source(out, &label->at, "--", label->message, tint, plain);
 }
 
 static void put_problem(struct buf *out, const struct problem *p, bool colour)
@@ -146,8 +205,9 @@ static void put_problem(struct buf *out, const struct problem *p, bool colour)
 					       "\033[1;36m" };
 	const char *tint = colour ? colours[p->severity] : "";
 	const char *bold = colour ? "\033[1m" : "";
-	unsigned i;
 	const char *plain = colour ? "\033[0m" : "";
+	bool both = p->label_count && is_beside(&p->at, &p->labels[0].at);
+	unsigned i;
 
 	buf_puts(out, bold);
 	problem_put_safe(out, p->at.file);
@@ -157,9 +217,11 @@ static void put_problem(struct buf *out, const struct problem *p, bool colour)
 		   bold);
 	problem_put_safe(out, p->message);
 	buf_printf(out, "%s [%s]\n", plain, p->rule);
-	if (p->at.excerpt && p->at.line)
-		put_source(out, &p->at, '^', '~', "", tint, plain);
-	for (i = 0; i < p->label_count; i++)
+	if (both)
+		put_both(out, &p->at, &p->labels[0], tint, plain);
+	else if (p->at.excerpt && p->at.line)
+		put_source(out, &p->at, "^~", "", tint, plain);
+	for (i = both; i < p->label_count; i++)
 		put_label(out, p, &p->labels[i], colour);
 	if (p->hint) {
 		buf_puts(out, "      = ");

@@ -7,7 +7,6 @@
 #include "core/job/traits.h"
 #include "schema/tables/tables.h"
 #include "schema/rules/hints.h"
-#include "schema/yaml/looks.h"
 #include "schema/rules/rules_check.h"
 #include "schema/rules/rules_world.h"
 
@@ -174,16 +173,16 @@ void check_one_category(const struct check *check)
 	}
 }
 
-static void hint_known(const struct check *check, const char *field,
-		       const char *type)
+static void hint_known(const struct check *check, const struct node *at,
+		       const char *field, const char *type)
 {
 	const char *meant = hint_value(field, type);
 	const char *near;
 
 	if (meant && strchr(meant, ' '))
 		problem_hint(check->found, "%s", meant);
-	else if (looks_hint(type))
-		problem_hint(check->found, "%s", looks_hint(type));
+	else if (hint_looks(check->found, at))
+		return;
 	else if (meant || (near = misspelt_machine(check->catalogue, type)))
 		problem_hint(check->found, "did you mean %s?",
 			     meant ? meant : near);
@@ -226,11 +225,11 @@ static void check_machine_type(const struct check *check, int role)
 			      roles[role].type, shown);
 	} else if (looks_like_compute(type)) {
 		unknown(check, at, path, type, "machine type");
-		hint_known(check, roles[role].type, type);
+		hint_known(check, at, roles[role].type, type);
 	} else {
 		broken(check, at, path, "\"%s\" \"%s\" is not a machine type",
 		       roles[role].type, shown);
-		hint_known(check, roles[role].type, type);
+		hint_known(check, at, roles[role].type, type);
 	}
 }
 
@@ -264,7 +263,7 @@ void check_machine_known(const struct check *check)
 		       "\"%s\" \"%s\" is not a known machine type: the job "
 		       "requests no CPU and no memory for it",
 		       roles[i].type, text_short(type, shown));
-		hint_known(check, roles[i].type, type);
+		hint_known(check, at, roles[i].type, type);
 	}
 }
 

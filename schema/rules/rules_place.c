@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about regions and zones. */
 #include <stdio.h>
+#include <string.h>
 
 #include "core/job/traits.h"
-#include "schema/yaml/looks.h"
 #include "core/base/nearest.h"
+#include "schema/rules/hints.h"
 #include "schema/rules/rules_check.h"
 #include "schema/rules/rules_world.h"
 
@@ -32,7 +33,7 @@ static const char *number_of(const char *region)
 
 void check_region(const struct check *check)
 {
-	const char *region = check->in->region, *near, *hint;
+	const char *region = check->in->region, *near;
 	bool training, known;
 	const struct region *zone;
 	char shown[SHORT_SIZE];
@@ -76,13 +77,16 @@ void check_region(const struct check *check)
 		       "\"region\" \"%s\" is not a region",
 		       text_short(region, shown));
 	near = near_region(check->catalogue, region);
-	hint = looks_hint(region);
-	if (hint)
-		problem_hint(check->found, "%s", hint);
-	else if (near && !strcmp(number_of(near), number_of(region)))
+	if (hint_looks(check->found, at))
+		return;
+	if (near && !strcmp(number_of(near), number_of(region)))
 		problem_hint(check->found, "did you mean %s?", near);
 	else if (near)
 		problem_hint(check->found, "the nearest known one is %s", near);
+	else if (!looks_like_region(region, strlen(region)))
+		problem_hint(check->found,
+			     "regions are us-central1, europe-west4, "
+			     "asia-east1 and so on");
 }
 
 void check_zone(const struct check *check)

@@ -38,8 +38,7 @@ void check_image_or_runtime(const struct check *check)
 	       name,
 	       line_of(check, other, image, "a container brings its own",
 		       line));
-	problem_hint(check->found,
-		     "a container brings its own; remove one of the two");
+	problem_hint(check->found, "remove one of the two");
 }
 
 void check_container_args(const struct check *check)

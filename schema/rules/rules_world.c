@@ -122,8 +122,8 @@ static void hint_accelerator(const struct check *check, const struct node *at,
 		meant = near_accelerator(check->catalogue, type);
 	if (looks_foreign(type, foreign))
 		problem_hint(check->found, "%s", foreign);
-	else if (looks_hint_of(at))
-		problem_hint(check->found, "%s", looks_hint_of(at));
+	else if (hint_looks(check->found, at))
+		return;
 	else if (meant && strchr(meant, ' '))
 		problem_hint(check->found, "%s", meant);
 	else if (meant)

@@ -55,7 +55,7 @@ static bool has_variable(const char *text)
 	return false;
 }
 
-const char *looks_hint(const char *text)
+static const char *looks_hint(const char *text)
 {
 	size_t i;
 

@@ -11,9 +11,7 @@
 
 struct node;
 
-/* A hint, or NULL if the text is nothing of that kind. */
-const char *looks_hint(const char *text);
-/* The same for a value of any kind. */
+/* A hint, or NULL if the value is nothing of that kind. */
 const char *looks_hint_of(const struct node *value);
 
 /*

@@ -83,3 +83,13 @@ const void **names_at(struct names *names, const char *name, size_t len)
 	}
 	return &slot->value;
 }
+
+size_t names_list(const struct names *names, const char **out, size_t max)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < names->size && n < max; i++)
+		if (names->slots[i].value)
+			out[n++] = names->slots[i].name;
+	return n;
+}

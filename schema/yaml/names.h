@@ -19,4 +19,7 @@ void names_clear(struct names *names); /* keeps the memory */
  * until the next call.  Borrows the name. */
 const void **names_at(struct names *names, const char *name, size_t len);
 
+/* The names that have a pointer, at most `max` of them; returns how many. */
+size_t names_list(const struct names *names, const char **out, size_t max);
+
 #endif

@@ -31,7 +31,7 @@ YAML
   [ "$(stat -c %a job.yaml)" = 640 ]
   grep -qx '  args: \[--epochs, "10", --lr, "0.1", ok\]' job.yaml
   grep -qx '  runtimeVersion: "2.10" # quotes' job.yaml
-  grep -qx '  scheduling: {maxRunningTime: 7200s}' job.yaml
+  grep -qx '  scheduling: {maxRunningTime: "7200s"}' job.yaml
   jobrun validate --strict job.yaml
 }
 
@@ -80,6 +80,32 @@ assert change["insertedContent"]["text"] == "masterType", change
   [[ $output == *"3 errors and 1 warning in 1 of 5 files; 'jobrun explain "* ]]
   run jobrun validate jobs/1.yaml
   [ -z "$output" ]
+}
+
+@test "--fix keeps the quotes of JSON" {
+  printf '%s\n' '{"jobId": "a", "trainingInput": {"scaleTeir": "BASIC", "region": "us-central1",' \
+    '  "scheduling": {"maxRunningTime": "7200"}},' \
+    ' "jobrun": {"provider": "local"}}' >job.json
+  jobrun validate --fix --yes job.json
+  python3 -c '
+import json
+job = json.load(open("job.json"))["trainingInput"]
+assert job["scaleTier"] == "BASIC", job
+assert job["scheduling"]["maxRunningTime"] == "7200s", job
+'
+}
+
+@test "--fix writes quotes and spaces for what looks like them" {
+  printf '%s\n' 'jobId: a' 'trainingInput:' $'\u00a0\u00a0scaleTier: BASIC' \
+    'jobrun: {provider: local}' >job.yaml
+  jobrun validate --fix --yes job.yaml || true
+  printf '%s\n' 'jobId: a' 'trainingInput:' '  scaleTier: BASIC' \
+    'jobrun: {provider: local}' >want.yaml
+  cmp job.yaml want.yaml
+  jobrun validate job.yaml
+  printf '%s\n' 'trainingInput:' $'  region: \u201cus-central1\u201d' >quotes.yaml
+  jobrun validate --fix --yes quotes.yaml || true
+  grep -qx '  region: "us-central1"' quotes.yaml
 }
 
 @test "--fix keeps anchors and tags, and makes no key twice" {

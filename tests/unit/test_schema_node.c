@@ -137,7 +137,7 @@ static void bad_text_has_a_place(void **state)
 		{ "{[a]: b}\n", "1:2 yaml-key" },
 		{ "a: !x b\n", "1:4 yaml-tag" },
 		{ "a: !!str 1\n", "none" },
-		{ "a: \"x\\0y\"\n", "1:4 yaml-text" },
+		{ "a: \"x\\0y\"\n", "1:6 yaml-text" },
 		{ "a:\n\tb: c\n", "2:1 yaml" },
 		{ "a: 'b\nc: d\n", "1:4 yaml" },
 		{ "a: [b\n", "1:4 yaml" },

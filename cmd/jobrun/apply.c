@@ -6,11 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/jobrun/apply_checks.h"
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/plan_show.h"
 #include "cmd/jobrun/view/follow.h"
 #include "cmd/jobrun/view/leaving.h"
 #include "cmd/jobrun/view/line_style.h"
+#include "cmd/jobrun/ui/job_order.h"
 #include "cmd/jobrun/ui/load.h"
 #include "cmd/jobrun/view/outcome.h"
 #include "cmd/jobrun/view/progress.h"
@@ -18,10 +20,11 @@
 #include "cmd/jobrun/ui/saved_plan.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/takeback.h"
+#include "cmd/jobrun/ui/unattended.h"
 #include "cmd/jobrun/view/tally.h"
+#include "cmd/jobrun/view/waits.h"
 #include "core/apply/executor.h"
-#include "core/job/traits.h"
-#include "providers/stores.h"
+#include "core/plan/after.h"
 
 struct apply_opts {
 	struct inputs inputs;
@@ -74,6 +77,13 @@ struct apply {
 	int status;      /* of failed runs that were reported */
 	bool detach;
 	bool told_closed;
+	/* Detached, with jobs that are after others: this process goes on until
+	 * those have started, without its caller. */
+	bool keeps;
+	struct unattended unattended;
+	size_t to_begin;    /* runs that start before the caller is let go */
+	bool *begun, *over; /* by index of the action */
+	bool failed;        /* one of these did not start */
 };
 
 static struct shown *find_shown(struct apply *apply,
@@ -172,6 +182,90 @@ static void end_run(struct apply *apply, const struct action *action,
 	arena_free(mem);
 }
 
+/* Whether the caller of a detached apply waits until this run has begun. */
+static bool begins_first(const struct action *action)
+{
+	return action_is_run(action) && action->want &&
+	       (action->type != ACTION_NOOP || action->follow) &&
+	       !after_waits(action);
+}
+
+static void say_started(const struct apply *apply, const char *name)
+{
+	app_say(apply->app,
+		"%s: started; 'jobrun logs -f %s' follows it, 'jobrun cancel "
+		"%s' stops it",
+		name, name, name);
+}
+
+/* Lets the caller go: what is left to start waits for the ends of runs. */
+static void on_all_begun(void *arg, uint32_t events)
+{
+	struct apply *apply = arg;
+	const struct plan *plan = apply->session.plan;
+	size_t i;
+
+	(void)events;
+	for (i = 0; i < plan_count(plan); i++) {
+		const struct action *action = plan_at(plan, i);
+
+		if (action_is_run(action) && after_waits(action) &&
+		    !apply->over[i])
+			app_say(apply->app,
+				"%s: QUEUED: %s; process %ld starts it",
+				action->job->job->job_id, action->reason,
+				(long)getpid());
+	}
+	leaving_stay(apply->leaving);
+	unattended_release(&apply->unattended,
+			   apply->failed ? ERROR_FAILED : 0);
+}
+
+static void keep_phase(struct apply *apply, const struct action *action,
+		       enum action_phase phase, const struct error *err)
+{
+	bool *begun = &apply->begun[action->index];
+	struct error lost;
+
+	if (waits_phase(&apply->session, action, phase, err, &lost) < 0)
+		app_fail(apply->app, &lost);
+	apply->over[action->index] = phase >= PHASE_DONE;
+	if (!apply->keeps || phase < PHASE_FOLLOWING || *begun ||
+	    !begins_first(action))
+		return;
+	*begun = true;
+	apply->failed = apply->failed || phase == PHASE_FAILED;
+	if (phase == PHASE_FOLLOWING && !action->follow)
+		say_started(apply, action_resource(action)->name);
+	if (--apply->to_begin == 0)
+		loop_add_timer(apply->loop, 0, on_all_begun, apply);
+}
+
+static void say_skipped(const struct apply *apply, const struct action *action,
+			const struct error *err)
+{
+	const struct resource *one = action_resource(action);
+
+	if (!err)
+		app_say(apply->app, "%s '%s': not started", one->kind->name,
+			one->name);
+	else if (action_is_run(action))
+		app_say(apply->app, "%s: SKIPPED: %s", action->job->job->job_id,
+			err->text);
+}
+
+/* Reports a run that has ended, or, detached, has started. */
+static void run_done(struct apply *apply, const struct action *action,
+		     const struct run_status *status)
+{
+	if (!action_is_run(action) || !action->want)
+		return;
+	if (!apply->detach)
+		end_run(apply, action, status);
+	else if (!apply->keeps)
+		say_started(apply, action_resource(action)->name);
+}
+
 static void on_phase(void *arg, const struct action *action,
 		     enum action_phase phase, const struct run_status *status,
 		     const struct error *err)
@@ -179,6 +273,7 @@ static void on_phase(void *arg, const struct action *action,
 	struct apply *apply = arg;
 	const struct resource *one = action_resource(action);
 
+	keep_phase(apply, action, phase, err);
 	tally_phase(apply->tally, action, phase, status, err);
 	if (leaving_phase(apply->leaving, action, phase, status)) {
 		close_shown(apply, action);
@@ -186,7 +281,8 @@ static void on_phase(void *arg, const struct action *action,
 	}
 	switch (phase) {
 	case PHASE_FOLLOWING:
-		show_run(apply, action);
+		if (!apply->keeps)
+			show_run(apply, action);
 		break;
 	case PHASE_RETRYING:
 		app_say(apply->app, "%s '%s': %s; trying again",
@@ -199,21 +295,14 @@ static void on_phase(void *arg, const struct action *action,
 				"%s '%s': done, but not recorded: %s; later "
 				"plans cannot tell who changed it",
 				one->kind->name, one->name, err->text);
-		if (action_is_run(action) && action->want && !apply->detach)
-			end_run(apply, action, status);
-		else if (action_is_run(action) && action->want)
-			app_say(apply->app,
-				"%s: started; 'jobrun logs -f %s' follows it, "
-				"'jobrun cancel %s' stops it",
-				one->name, one->name, one->name);
+		run_done(apply, action, status);
 		break;
 	case PHASE_FAILED:
 		if (find_shown(apply, action))
 			end_run(apply, action, status);
 		break;
 	case PHASE_SKIPPED:
-		app_say(apply->app, "%s '%s': not started", one->kind->name,
-			one->name);
+		say_skipped(apply, action, err);
 		break;
 	case PHASE_WAITING:
 	case PHASE_CALLING:
@@ -255,23 +344,28 @@ static void on_settled(void *arg, const struct plan_job *job)
 static int execute(struct apply *apply, struct error *err)
 {
 	struct journal journal = journal_in_store(apply->session.env.store);
-	struct executor_options how = { .detach = apply->detach,
+	struct executor_options how = { .detach =
+						apply->detach && !apply->keeps,
 					.context = context_of,
 					.phase = on_phase,
 					.waits = on_waits,
 					.settled = on_settled,
 					.journal = &journal,
 					.arg = apply };
-	size_t i;
+	size_t i, count = plan_count(apply->session.plan);
 	int ret = -1;
 
-	apply->shown = mem_alloc((plan_count(apply->session.plan) + 1) *
-				 sizeof(*apply->shown));
+	apply->shown = mem_alloc((count + 1) * sizeof(*apply->shown));
+	apply->begun = mem_alloc((count + 1) * sizeof(*apply->begun));
+	apply->over = mem_alloc((count + 1) * sizeof(*apply->over));
+	for (i = 0; i < count; i++)
+		apply->to_begin +=
+			begins_first(plan_at(apply->session.plan, i));
 	apply->loop = loop_new(err);
 	if (!apply->loop)
-		return -1;
-	apply->leaving = leaving_new(apply->app, apply->loop, apply->tally,
-				     plan_count(apply->session.plan), err);
+		goto out;
+	apply->leaving =
+		leaving_new(apply->app, apply->loop, apply->tally, count, err);
 	if (!apply->leaving)
 		goto out;
 	apply->executor =
@@ -290,88 +384,11 @@ out:
 		follow_close(apply->shown[i].follow);
 	}
 	free(apply->shown);
+	free(apply->begun);
+	free(apply->over);
 	leaving_free(apply->leaving);
 	loop_free(apply->loop);
 	return ret;
-}
-
-/* Reports why a plan cannot be applied, and returns the exit status. */
-static int check_missing(struct app *app, const struct plan *plan)
-{
-	struct error err;
-	int status = 0;
-	size_t i, j;
-
-	for (i = 0; i < plan_job_count(plan); i++) {
-		const struct plan_job *job = plan_job_at(plan, i);
-		const struct resources *all = job->desired;
-
-		for (j = 0; j < all->missing_count; j++) {
-			bool denied =
-				j >= all->missing_count - all->denied_count;
-
-			error_set(&err, denied ? ERROR_DENIED : ERROR_INVALID,
-				  "%s: %s", job->job->job_id, all->missing[j]);
-			snprintf(err.where, sizeof(err.where), "%s",
-				 job->job->file);
-			app_fail(app, &err);
-			if (status != ERROR_INVALID)
-				status = err.code;
-		}
-	}
-	return status;
-}
-
-/* Checks that the buckets which runs on this machine write to can be used, so
- * that missing credentials show before the runs start. */
-static int check_stores(struct app *app, const struct plan *plan)
-{
-	const struct object_env env = { .trace_http = app->trace_http };
-	struct object_store *store = object_store_new(object_schemes, &env);
-	struct error err;
-	int status = 0;
-	size_t i;
-
-	for (i = 0; i < plan_count(plan) && !status; i++) {
-		const struct action *action = plan_at(plan, i);
-		const struct job *job = action->job->job;
-		const char *to = job->jobrun.checkpoints.to;
-
-		if (!to || !strstr(to, "://") || action->type == ACTION_NOOP ||
-		    !action->want || !action_is_run(action) ||
-		    job->jobrun.hosts.count ||
-		    !traits_have(action->job->provider->traits,
-				 TRAIT_THIS_MACHINE) ||
-		    object_check(store, to, &err) == 0)
-			continue;
-		error_prefix(&err, "%s: jobrun.checkpoints.to", job->job_id);
-		status = app_fail(app, &err);
-	}
-	object_store_free(store);
-	return status;
-}
-
-/* Asks for confirmation; returns 0 to go on, or the exit status. */
-static int ask(struct app *app, const struct plan *plan,
-	       const struct apply_opts *opts)
-{
-	bool must = plan_total(plan, ACTION_REPLACE) > 0 ||
-		    plan_total(plan, ACTION_DELETE) > 0;
-	struct error err;
-	size_t i;
-
-	for (i = 0; i < plan_job_count(plan); i++)
-		if (plan_job_at(plan, i)->provider->asks)
-			must = true;
-	if (opts->yes || !must || plan_is_empty(plan))
-		return 0;
-	if (app_confirm(app, "Do this?"))
-		return 0;
-	error_set(&err, ERROR_FAILED, "nothing done: %s",
-		  isatty(STDIN_FILENO) && app->err_terminal
-			  ? "not confirmed"
-			  : "refusing without confirmation; pass --yes");
-	return app_fail(app, &err);
 }
 
 /* Plans with the jobs locked, so that nobody changes them until the end.
@@ -400,7 +417,7 @@ static int make_plan(struct apply *apply, const struct jobs *jobs,
 		return app_fail(app, &err);
 	session_plan(session, jobs, &how);
 	status = session_fail_unplanned(session);
-	if (status && (saved->plan || jobs->count == 1))
+	if (status && (saved->plan || jobs->count == 1 || session->unordered))
 		return saved_fail(app, saved, status);
 	if (session_check_targets(session, &err) < 0 ||
 	    pruning_plan(pruning, &err) < 0)
@@ -416,34 +433,6 @@ static bool is_done(void *arg, const struct job *job)
 	return tally_is_done(arg, job);
 }
 
-/* Takes over runs followed with --take-over: they are this job's from now
- * on. */
-static int take_over(const struct session *session, struct error *err)
-{
-	const struct plan *plan = session->plan;
-	struct arena *mem = arena_new();
-	struct run_record run;
-	int ret = 0;
-	size_t i;
-
-	for (i = 0; i < plan_count(plan) && ret >= 0; i++) {
-		const struct action *action = plan_at(plan, i);
-
-		if (!action->follow ||
-		    origin_is_same(action->have->run.origin,
-				   action->want->job->origin))
-			continue;
-		ret = store_run_get(session->env.store, action->want->name, 0,
-				    mem, &run, err);
-		if (ret == 0)
-			ret = store_run_put_origin(session->env.store, &run,
-						   action->want->job->origin,
-						   err);
-	}
-	arena_free(mem);
-	return ret < 0 ? -1 : 0;
-}
-
 /* Applies the plan and reports the results.  Returns the exit status. */
 static int carry_out(struct apply *apply, const struct jobs *jobs)
 {
@@ -452,9 +441,11 @@ static int carry_out(struct apply *apply, const struct jobs *jobs)
 	struct error err;
 	int status = 0;
 
-	if (take_over(session, &err) < 0 ||
-	    pruning_remember(&apply->pruning, jobs, &err) < 0)
+	if (apply_take_over(session, &err) < 0 ||
+	    pruning_remember(&apply->pruning, jobs, &err) < 0 ||
+	    waits_begin(session, &err) < 0)
 		return app_fail(apply->app, &err);
+	apply->keeps = apply->unattended.fd >= 0 && waits_any(plan);
 	apply->tally = tally_new(session, apply->detach);
 	if ((!plan_is_empty(plan) ||
 	     (!apply->detach && plan_follow_count(plan))) &&
@@ -477,7 +468,8 @@ static int carry_out(struct apply *apply, const struct jobs *jobs)
 	if (pruning_forget(&apply->pruning, is_done, apply->tally, &err) < 0)
 		status = app_fail(apply->app, &err);
 	tally_say(apply->tally);
-	if (!status && tally_failed(apply->tally))
+	if (!status &&
+	    (tally_failed(apply->tally) || tally_skipped(apply->tally)))
 		status = ERROR_FAILED;
 	tally_free(apply->tally);
 	return status;
@@ -499,11 +491,11 @@ static int apply_jobs(struct apply *apply, const struct jobs *jobs,
 	plan_render_text(apply->session.plan, &style, &text);
 	app_put_messages(app, &text);
 	buf_done(&text);
-	status = check_missing(app, apply->session.plan);
+	status = apply_check_missing(app, apply->session.plan);
 	if (!status)
-		status = check_stores(app, apply->session.plan);
+		status = apply_check_stores(app, apply->session.plan);
 	if (!status)
-		status = ask(app, apply->session.plan, opts);
+		status = apply_ask(app, apply->session.plan, opts->yes);
 	return status ? status : carry_out(apply, jobs);
 }
 
@@ -511,7 +503,7 @@ static int run(struct app *app, int argc, char **argv)
 {
 	struct schema_options schema;
 	struct apply_opts opts = { 0 };
-	struct apply apply = { .app = app };
+	struct apply apply = { .app = app, .unattended.fd = -1 };
 	struct inputs *inputs = &opts.inputs;
 	struct saved saved = { 0 };
 	struct jobs jobs = { 0 };
@@ -550,10 +542,19 @@ static int run(struct app *app, int argc, char **argv)
 	if (opts.yes)
 		inputs->load.boundary.connect = true;
 	status = pruning_load(&apply.pruning, app, &schema, &jobs);
-	if (status)
+	if (status) {
 		status = saved_fail(app, &saved, status);
-	else
-		status = apply_jobs(&apply, &jobs, &opts, &saved);
+		goto out;
+	}
+	if (opts.detach && job_order_has_any(&jobs)) {
+		int parent = unattended_begin(&apply.unattended, &status, &err);
+
+		if (parent) {
+			status = parent < 0 ? app_fail(app, &err) : status;
+			goto out;
+		}
+	}
+	status = apply_jobs(&apply, &jobs, &opts, &saved);
 out:
 	session_close(&apply.session);
 	pruning_done(&apply.pruning);

@@ -15,6 +15,7 @@
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/view/trials.h"
 #include "cmd/jobrun/view/usage_view.h"
+#include "cmd/jobrun/view/waits.h"
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/base/loop.h"
@@ -54,6 +55,7 @@ struct view {
 	size_t name_count;
 	const char *
 		*stale; /* of each run shown: why it is not fresh, or NULL */
+	struct wait_list waits; /* jobs that have not started */
 	struct loop *loop;
 	struct screen *screen; /* while watching on a terminal */
 	int status;
@@ -424,11 +426,14 @@ static int collect(struct view *view, struct arena *mem, struct run_list *out,
 				       .count = view->name_count,
 				       .attempts = view->opts->all,
 				       .visits = true,
+				       .waits = &view->waits,
 				       .refreshed = true };
 	struct run_record **wanted;
 	size_t i;
 
-	if (choose_runs(view->session, &choice, mem, out, err) < 0)
+	if (store_wait_list(view->session->env.store, mem, &view->waits, err) <
+		    0 ||
+	    choose_runs(view->session, &choice, mem, out, err) < 0)
 		return -1;
 	wanted = arena_alloc(mem,
 			     (out->count + 1) * sizeof(struct run_record *));
@@ -439,6 +444,7 @@ static int collect(struct view *view, struct arena *mem, struct run_list *out,
 			 err) < 0)
 		return -1;
 	choose_again(&choice, out, view->stale);
+	choose_waits(&choice, &view->waits);
 	return 0;
 }
 
@@ -519,11 +525,21 @@ static bool is_about_one(const struct view *view, const struct run_list *runs)
 	       !strcmp(view->names[0], runs->items[0].job_id);
 }
 
+static void put_none(const struct view *view, struct buf *out)
+{
+	const struct choice choice = { .opts = &view->opts->choose };
+
+	if (!view->waits.count)
+		buf_puts(out, view->name_count || choice_has_options(&choice)
+				      ? "no run matches\n"
+				      : "no runs yet\n");
+	waits_text(view->session, &view->waits, out);
+}
+
 static int put_text(struct view *view, struct arena *mem,
 		    const struct run_list *runs, struct buf *out,
 		    struct error *err)
 {
-	const struct choice choice = { .opts = &view->opts->choose };
 	struct store *store = view->session->env.store;
 	bool wide = view->opts->output && !strcmp(view->opts->output, "wide");
 	struct intent_list open;
@@ -533,9 +549,7 @@ static int put_text(struct view *view, struct arena *mem,
 	if (collect_open(view, mem, runs, &open, err) < 0)
 		return -1;
 	if (!runs->count) {
-		buf_puts(out, view->name_count || choice_has_options(&choice)
-				      ? "no run matches\n"
-				      : "no runs yet\n");
+		put_none(view, out);
 		put_open(&open, out);
 		return 0;
 	}
@@ -585,6 +599,7 @@ static int put_text(struct view *view, struct arena *mem,
 		buf_printf(out, "  shared by all attempts: %s\n", folder);
 		free(folder);
 	}
+	waits_text(view->session, &view->waits, out);
 	put_open(&open, out);
 	return 0;
 }
@@ -604,6 +619,9 @@ static int put_rows(struct view *view, struct arena *mem,
 	json_put_int(all, "formatVersion", 1);
 	json_put(all, "jobs", jobs);
 	json_put(all, "unfinished", open_json(&open));
+	if (view->waits.count)
+		json_put(all, "notStarted",
+			 waits_json(view->session, &view->waits));
 	for (i = 0; i < runs->count && ret == 0; i++) {
 		const struct run_record *run = &runs->items[i];
 		struct run_record before;
@@ -673,6 +691,10 @@ static int show(struct view *view, bool *going, struct error *err)
 		app_print(view->app, &text);
 	for (i = 0; i < runs.count; i++)
 		if (!run_state_is_final(runs.items[i].state))
+			*going = true;
+	for (i = 0; i < view->waits.count; i++)
+		if (!view->waits.items[i].skipped &&
+		    waits_is_kept(view->session, &view->waits.items[i]))
 			*going = true;
 out:
 	buf_done(&text);

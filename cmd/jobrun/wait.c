@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
+#include <time.h>
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/choose.h"
 #include "cmd/jobrun/view/outcome.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/waiting.h"
+#include "cmd/jobrun/view/waits.h"
 #include "core/base/clock.h"
 #include "core/base/units.h"
 
@@ -32,6 +34,52 @@ static long left_of(long timeout, int64_t begun_ms)
 	int64_t left = timeout - (time_monotonic_ms() - begun_ms) / 1000;
 
 	return timeout < 0 ? -1 : left > 0 ? (long)left : 0;
+}
+
+/* Whether the job still waits for others; -1 if it will never start. */
+static int is_waiting(struct session *session, const char *job_id,
+		      struct error *err)
+{
+	struct arena *mem = arena_new();
+	const struct wait_record *wait;
+	struct wait_list list;
+	int ret = store_wait_list(session->env.store, mem, &list, err);
+
+	wait = ret == 0 ? waits_find(&list, job_id) : NULL;
+	if (wait && wait->skipped)
+		ret = error_set(err, ERROR_FAILED, "%s: SKIPPED: %s", job_id,
+				wait->why);
+	else if (wait && !waits_is_kept(session, wait))
+		ret = error_set(err, ERROR_FAILED,
+				"%s is to start %s, and the process that was "
+				"to start it is gone; run 'jobrun apply' again",
+				job_id, wait->why);
+	else if (wait)
+		ret = 1;
+	arena_free(mem);
+	return ret;
+}
+
+/* Waits until a job that is after others has started; returns an exit
+ * status. */
+static int await_start(struct session *session, const char *job_id,
+		       long timeout, int64_t begun_ms, struct error *err)
+{
+	const struct timespec pause = { .tv_nsec = 200000000 };
+	int ret;
+
+	while ((ret = is_waiting(session, job_id, err)) == 1) {
+		if (left_of(timeout, begun_ms) == 0) {
+			ret = error_set(err, ERROR_TIMEOUT,
+					"%s still waits for others", job_id);
+			break;
+		}
+		nanosleep(&pause, NULL);
+	}
+	/* The process may have ended between two looks, as its job is over. */
+	if (ret < 0 && err->code == ERROR_FAILED)
+		ret = is_waiting(session, job_id, err);
+	return ret < 0 ? app_fail(session->app, err) : 0;
 }
 
 static int wait_for(struct session *session, const char *job_id, long timeout,
@@ -86,8 +134,16 @@ static int run(struct app *app, int argc, char **argv)
 		status = command_misused(app, &cmd_wait, "no job given");
 		goto out;
 	}
-	if (session_open(&session, app, 0, &err) < 0 ||
-	    choose_names(&session, &choice, mem, &names, &err) < 0) {
+	if (session_open(&session, app, 0, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
+	for (i = 0; i < choice.count && !status; i++)
+		status = await_start(&session, choice.words[i], opts.timeout,
+				     begun_ms, &err);
+	if (status)
+		goto out;
+	if (choose_names(&session, &choice, mem, &names, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
 	}

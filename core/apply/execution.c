@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/apply/fill_outputs.h"
+#include "core/plan/after.h"
 
 #define TRIES 5
 #define FOLLOW_PATIENCE 4 /* times as many tries while a run is followed */
@@ -113,6 +114,36 @@ static void become_settled(struct execution *it, const struct error *err)
 		options->settled(options->arg, it->action->job);
 }
 
+/* Whether the run of another job, which ended like this, still lets a later
+ * one start. */
+static bool lets_start(const struct execution *it, enum action_phase phase,
+		       const struct run_status *status,
+		       const struct execution *later)
+{
+	if (phase == PHASE_DONE)
+		return true;
+	return !it->executor->cancelling &&
+	       (status ? run_state_is_final(status->state)
+		       : it->doomed_by != NULL) &&
+	       after_takes_any_end(later->action, it->action);
+}
+
+static void finish_for(struct execution *it, enum action_phase phase,
+		       const struct run_status *status, struct execution *later)
+{
+	bool other = later->action->job != it->action->job;
+
+	if (other ? lets_start(it, phase, status, later)
+		  : phase == PHASE_DONE) {
+		later->needs_left--;
+	} else {
+		later->doomed = true;
+		if (other && !later->doomed_by)
+			later->doomed_by = it;
+	}
+	execution_make_ready(later);
+}
+
 /* Ends an action in any phase. */
 static void finish(struct execution *it, enum action_phase phase,
 		   const struct run_status *status, const struct error *err)
@@ -121,23 +152,39 @@ static void finish(struct execution *it, enum action_phase phase,
 
 	execution_stop_watching(it);
 	it->executor->left--;
-	for (i = 0; i < it->after_count; i++) {
-		if (phase == PHASE_DONE)
-			it->after[i]->needs_left--;
-		else
-			it->after[i]->doomed = true;
-		execution_make_ready(it->after[i]);
-	}
+	it->ended = status ? status->state : RUN_QUEUED;
+	for (i = 0; i < it->after_count; i++)
+		finish_for(it, phase, status, it->after[i]);
 	become_settled(it, err);
 	if (phase == PHASE_DONE && it->lost.text[0])
 		err = &it->lost;
 	enter(it, phase, status, err);
 }
 
+static const char *why_not(const struct execution *other)
+{
+	if (other->phase == PHASE_SKIPPED)
+		return "was skipped";
+	if (other->ended == RUN_CANCELLED)
+		return "was cancelled";
+	return other->ended == RUN_FAILED ? "failed" : "could not start";
+}
+
+/* Ends an action that never starts; one that waited for another job knows
+ * why. */
 static void skip(struct execution *it)
 {
-	it->executor->skipped = true;
-	finish(it, PHASE_SKIPPED, NULL, NULL);
+	const struct execution *other = it->doomed_by;
+	struct error why;
+
+	if (!other) {
+		it->executor->skipped = true;
+		finish(it, PHASE_SKIPPED, NULL, NULL);
+		return;
+	}
+	error_set(&why, ERROR_FAILED, "after '%s', which %s",
+		  other->action->job->job->job_id, why_not(other));
+	finish(it, PHASE_SKIPPED, NULL, &why);
 }
 
 /* Ends an action as failed, so that no other action of its job starts. */

@@ -45,6 +45,8 @@ struct execution {
 	bool holds;         /* this one counts in `holds_left` of its needs */
 	bool over_replaced; /* something below it is replaced */
 	bool doomed;        /* a predecessor will never be done */
+	/* the run of another job that it waited for in vain, or NULL */
+	const struct execution *doomed_by;
 	struct job_state *job;
 
 	bool started; /* a call was made */
@@ -52,7 +54,8 @@ struct execution {
 	bool intends; /* the current call writes the intent first */
 	bool intent;  /* the intent was written, its outcome not yet */
 	char once[INTENT_ONCE_MAX]; /* from the journal, or "" */
-	bool made; /* created or changed by us, so up to date */
+	bool made;            /* created or changed by us, so up to date */
+	enum run_state ended; /* how a run ended that this one has followed */
 	bool calling;
 	int tries;             /* tries of the current call */
 	char waits_for[160];   /* as last reported */

@@ -5,6 +5,9 @@
  * actions start, and those in progress finish.  A run is started and then
  * followed to its end, unless detached.
  *
+ * A job that is after another one starts when the other's run has ended, which
+ * must be followed for that.
+ *
  * A replaced resource is deleted before its needs are, and created after them:
  * a run is cancelled, its machine deleted and made, the run started.
  *
@@ -31,8 +34,10 @@ enum action_phase {
 	PHASE_FOLLOWING, /* created; until it is as wanted, or has ended */
 	/* `err` says why the journal lacks the resource, if it does */
 	PHASE_DONE,
-	PHASE_FAILED,  /* `err` says why */
-	PHASE_SKIPPED, /* never started, because another failed */
+	PHASE_FAILED, /* `err` says why */
+	/* Never started, because another failed.  `err`, if not NULL, says
+	 * which job it is after. */
+	PHASE_SKIPPED,
 };
 
 struct executor_options {

@@ -239,6 +239,25 @@ bool lock_set_has(const struct lock_set *set, const char *job_id)
 	return lock && lock->fd >= 0;
 }
 
+/* Whether the process has ended, and its parent has not looked yet: it holds no
+ * lock any more. */
+static bool is_zombie(long pid)
+{
+	char path[64], text[512];
+	const char *state;
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[len > 0 ? len : 0] = '\0';
+	state = strrchr(text, ')');
+	return state && state[1] == ' ' && state[2] == 'Z';
+}
+
 /* Returns 1 if the holder lives or is on another machine, 0 if it is dead, and
  * -1 if there is no such lock or it does not name its holder. */
 static int holder_lives(const char *folder, const char *job_id)
@@ -253,8 +272,9 @@ static int holder_lives(const char *folder, const char *job_id)
 	gethostname(mine, sizeof(mine) - 1);
 	line[len > 0 ? len : 0] = '\0';
 	if (sscanf(line, "process %ld on %255[^,],", &pid, host) == 2)
-		ret = strcmp(host, mine) != 0 || kill((pid_t)pid, 0) == 0 ||
-		      errno != ESRCH;
+		ret = strcmp(host, mine) != 0 ||
+		      ((kill((pid_t)pid, 0) == 0 || errno != ESRCH) &&
+		       !is_zombie(pid));
 	if (fd >= 0)
 		close(fd);
 	free(path);

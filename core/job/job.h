@@ -275,6 +275,18 @@ enum on_change {
 	ON_CHANGE_FAIL,
 };
 
+enum after_state {
+	AFTER_SUCCEEDED,
+	AFTER_ENDED, /* in whatever state */
+};
+
+/* Another job that must have run before this one starts. */
+struct after {
+	struct message_head head;
+	const char *job; /* its jobId */
+	int state;       /* enum after_state */
+};
+
 /* A provider's own fields: `jobrun: NAME:`. */
 struct job_block {
 	const char *name;
@@ -312,6 +324,7 @@ struct jobrun_block {
 	struct upload_logs logs;
 	struct metrics metrics;
 	struct restart restart;
+	struct messages after; /* of struct after */
 	int cleanup;   /* enum cleanup: of resources billed by the hour */
 	long grace_s;  /* between SIGTERM and SIGKILL */
 	int on_change; /* enum on_change */

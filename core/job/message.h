@@ -91,6 +91,9 @@ enum field_flag {
 	/* A message whose presence means something: `render` writes its
 	 * defaults only if the file has it. */
 	FIELD_PRESENCE = 1 << 11,
+	/* of MESSAGES: an item may be written as the value of its message's
+	 * first field alone */
+	FIELD_SHORT = 1 << 12,
 };
 
 /* Reports a problem in a tree: its path ("a.b[2]") and how to fix it, or

@@ -7,6 +7,7 @@
 #include "core/base/alloc.h"
 #include "core/job/traits.h"
 #include "core/provider/placeholder.h"
+#include "core/plan/after.h"
 #include "core/plan/cleanup.h"
 #include "core/plan/compare.h"
 #include "core/plan/order.h"
@@ -152,6 +153,16 @@ static bool waits_for_others(const struct action *action)
 	return false;
 }
 
+static bool has_skipped(struct action **by_place, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (by_place[i]->skipped)
+			return true;
+	return false;
+}
+
 /*
  * A run that is over has no more needs: what was cleaned up after it is not
  * created again.  `spared` marks the resources that runs which are over need,
@@ -179,7 +190,10 @@ static void spare_unneeded(const struct resources *desired,
 		if (rests && (action->type == ACTION_CREATE ||
 			      waits_for_others(action))) {
 			action->type = ACTION_NOOP;
-			action->reason = "not needed: the run has ended";
+			action->reason =
+				has_skipped(by_place, desired->count)
+					? "not needed: the run is skipped"
+					: "not needed: the run has ended";
 			action->change_count = 0;
 			action->drift = DRIFT_NONE;
 		}
@@ -239,6 +253,7 @@ int plan_add(struct plan *plan, const struct provider *provider,
 				   .seal = &plan->seal,
 				   .job = planned,
 				   .by_place = by_place };
+	const struct after_jobs before = { plan->jobs, plan->job_count };
 	size_t i;
 	int ret = -1;
 
@@ -256,6 +271,8 @@ int plan_add(struct plan *plan, const struct provider *provider,
 		by_place[place] = action;
 		if (rules_decide(action, options, &compare, err) < 0)
 			goto out;
+		if (action_is_run(action))
+			after_skip(&before, action, plan->mem);
 		link_needs(plan, action, by_place);
 		planned->actions[planned->action_count++] = action;
 	}
@@ -267,6 +284,7 @@ int plan_add(struct plan *plan, const struct provider *provider,
 						    options->target_count);
 		targets_keep(plan->targets, planned, plan->count);
 	}
+	after_link(&before, planned, plan->mem);
 	estimate(plan, planned, options);
 	fields_find(planned, plan->mem, plan->keep);
 	if (planned->action_count || !options->target_count)

@@ -70,6 +70,9 @@ struct action {
 	/* a secret that can't be read here may have changed */
 	bool unread_secret;
 	bool unseen; /* the existing resource was not looked at */
+	/* A run that does not start, as one that it is after has failed.  Only
+	 * a noop has this. */
+	bool skipped;
 	const struct action **needs; /* the actions that come before it */
 	size_t need_count;
 	/* A run in progress that matches the file: apply follows it.  Only a

@@ -68,6 +68,9 @@ enum store_query {
 	QUERY_MEMBER_LIST,
 	QUERY_MEMBER_LIST_ALL,
 	QUERY_MEMBER_DROP,
+	QUERY_WAIT_PUT,
+	QUERY_WAIT_DROP,
+	QUERY_WAIT_LIST,
 	QUERY_COUNT,
 };
 
@@ -83,6 +86,7 @@ struct store {
 	bool has_revision; /* has that column */
 	bool has_open;     /* has the index of runs that have not ended */
 	bool has_once;     /* of the journal */
+	bool has_wait;     /* has that table */
 	bool relaxed;      /* commits do not wait for the disk */
 	bool durable;      /* the current commit does wait */
 	char plan[65];     /* see store_name_plan(); or "" */

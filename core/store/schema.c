@@ -138,6 +138,14 @@ static const char add_revision[] = "ALTER TABLE run ADD COLUMN revision TEXT;";
 static const char add_open[] = "CREATE INDEX run_open ON run (provider)"
 			       " WHERE NOT " STORE_IS_FINAL ";";
 static const char add_once[] = "ALTER TABLE journal ADD COLUMN once TEXT;";
+/* And for the jobs that wait for others, which older versions do not know. */
+static const char add_wait[] = "CREATE TABLE wait ("
+			       " job_id TEXT PRIMARY KEY,"
+			       " skipped INTEGER NOT NULL,"
+			       " why TEXT NOT NULL,"
+			       " host TEXT NOT NULL,"
+			       " pid INTEGER NOT NULL,"
+			       " time_ms INTEGER NOT NULL) WITHOUT ROWID;";
 
 /* Whether several machines may see the file system at once: WAL's shared memory
  * does not work across machines, and home directories are often on such a file
@@ -234,6 +242,9 @@ static int look_for_columns(struct store *store, struct error *err)
 		{ "SELECT count(*) FROM pragma_table_info('journal')"
 		  " WHERE name = 'once'",
 		  &store->has_once },
+		{ "SELECT count(*) FROM sqlite_schema"
+		  " WHERE type = 'table' AND name = 'wait'",
+		  &store->has_wait },
 	};
 	size_t i;
 
@@ -250,7 +261,7 @@ static int look_for_columns(struct store *store, struct error *err)
 static bool has_columns(const struct store *store)
 {
 	return store->has_digest2 && store->has_origin && store->has_revision &&
-	       store->has_open && store->has_once;
+	       store->has_open && store->has_once && store->has_wait;
 }
 
 static int add_columns(struct store *store, struct error *err)
@@ -264,13 +275,16 @@ static int add_columns(struct store *store, struct error *err)
 	    (!store->has_open &&
 	     sqlite3_exec(store->db, add_open, NULL, NULL, NULL)) ||
 	    (!store->has_once &&
-	     sqlite3_exec(store->db, add_once, NULL, NULL, NULL)))
+	     sqlite3_exec(store->db, add_once, NULL, NULL, NULL)) ||
+	    (!store->has_wait &&
+	     sqlite3_exec(store->db, add_wait, NULL, NULL, NULL)))
 		return store_fail(store, err);
 	store->has_digest2 = true;
 	store->has_origin = true;
 	store->has_revision = true;
 	store->has_open = true;
 	store->has_once = true;
+	store->has_wait = true;
 	return 0;
 }
 

@@ -343,6 +343,31 @@ int store_member_list(struct store *store, const char *set, struct arena *mem,
 int store_member_drop(struct store *store, const char *set, const char *job_id,
 		      const char *provider, struct error *err);
 
+/* A job that waits for the runs of others (jobrun.after), or that was not
+ * started because one of them failed. */
+struct wait_record {
+	const char *job_id;
+	bool skipped;
+	const char *why; /* "after 'prepare'" */
+	/* Filled in by the store: the process that waits, or that skipped. */
+	const char *host;
+	int64_t pid;
+	int64_t time_ms;
+};
+
+struct wait_list {
+	size_t count;
+	struct wait_record *items;
+};
+
+/* Replaces an existing record of the job. */
+int store_wait_put(struct store *store, const struct wait_record *wait,
+		   struct error *err);
+int store_wait_drop(struct store *store, const char *job_id, struct error *err);
+/* Lists those whose jobs have no run that began later; oldest first. */
+int store_wait_list(struct store *store, struct arena *mem,
+		    struct wait_list *out, struct error *err);
+
 /* The folder of a run: "…/runs/JOBID.ATTEMPT".  Returns new. */
 char *store_run_folder(const struct store *store, const char *job_id,
 		       int attempt);

@@ -32,6 +32,7 @@ const struct field_use ai_platform_uses[] = {
 			 "ask Secret Manager as its serviceAccount" },
 	{ "jobrun.metrics", "read from the log as it arrives" },
 	{ "jobrun.onChange", "as it says" },
+	{ "jobrun.after", "as it says" },
 	{ "jobrun.ai-platform", "as it says" },
 	{ NULL, NULL },
 };

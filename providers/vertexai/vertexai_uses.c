@@ -101,6 +101,7 @@ const struct field_use vertex_ai_uses[] = {
 			 "its serviceAccount" },
 	{ "jobrun.metrics", "read from the log as it arrives" },
 	{ "jobrun.onChange", "as it says" },
+	{ "jobrun.after", "as it says" },
 	{ "jobrun.vertex-ai", "as it says" },
 	{ NULL, NULL },
 };

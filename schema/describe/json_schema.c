@@ -212,6 +212,16 @@ static json_t *reference(const struct message *message, bool null)
 	return out;
 }
 
+/* An item in full, or the value of its first field, a string. */
+static json_t *item_or_short(const struct message *message)
+{
+	json_t *value = json_object();
+
+	put_string(&message->fields[0], false, value);
+	return json_pack("{s:[o,o]}", "anyOf", reference(message, false),
+			 value);
+}
+
 static void put_type(const struct field *field, json_t *out)
 {
 	json_t *items = json_object();
@@ -264,7 +274,10 @@ static void put_type(const struct field *field, json_t *out)
 				  field->message != &message_training_input));
 		break;
 	case FIELD_MESSAGES:
-		put_list(reference(field->message, false), out);
+		put_list(field->flags & FIELD_SHORT
+				 ? item_or_short(field->message)
+				 : reference(field->message, false),
+			 out);
 		break;
 	case FIELD_NAMED:
 		put_map(field->check, reference(field->message, false), out);

@@ -243,6 +243,31 @@ bool fill_pairs(struct fill *fill, const struct spot *at, struct pairs *out)
 	return true;
 }
 
+/* Gives the map that an item stands for which is only the value of its first
+ * field. */
+static const struct node *in_full(struct fill *fill, const struct field *field,
+				  const struct node *value)
+{
+	struct node *map, *key;
+	struct item *item;
+
+	if (!(field->flags & FIELD_SHORT) || value->kind != NODE_SCALAR ||
+	    scalar_is_null(value))
+		return value;
+	map = arena_alloc(fill->mem, sizeof(*map));
+	key = arena_alloc(fill->mem, sizeof(*key));
+	item = arena_alloc(fill->mem, sizeof(*item));
+	*map = *value;
+	map->kind = NODE_MAP;
+	map->count = 1;
+	map->items = item;
+	*key = *value;
+	key->text = field->message->fields[0].name;
+	key->count = (uint32_t)strlen(key->text);
+	*item = (struct item){ .key = key, .value = value };
+	return map;
+}
+
 bool fill_messages(struct fill *fill, const struct spot *at,
 		   struct messages *out)
 {
@@ -259,7 +284,7 @@ bool fill_messages(struct fill *fill, const struct spot *at,
 	out->items = data;
 	for (item = at->value->items; item; item = item->next, path.index++) {
 		path.name = named ? item->key->text : NULL;
-		one.value = item->value;
+		one.value = in_full(fill, at->field, item->value);
 		if (named)
 			check_key(fill, &one, item->key, at->field->check);
 		if (!fill_is_map(fill, &one))
@@ -267,7 +292,7 @@ bool fill_messages(struct fill *fill, const struct spot *at,
 		if (named)
 			memcpy(data + sizeof(struct message_head),
 			       &item->key->text, sizeof(item->key->text));
-		fill_message(fill, message, item->value, &path, data);
+		fill_message(fill, message, one.value, &path, data);
 		data += message->size;
 		out->count++;
 	}

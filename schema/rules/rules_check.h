@@ -160,5 +160,6 @@ void check_own_variable(const struct check *check);
 void check_processes_place(const struct check *check);
 void check_checkpoints(const struct check *check);
 void check_launcher(const struct check *check);
+void check_after(const struct check *check);
 
 #endif

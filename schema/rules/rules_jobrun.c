@@ -172,3 +172,20 @@ void check_processes_place(const struct check *check)
 		     "remove \"processesPerHost\", and start the others from "
 		     "the program, for instance with torchrun");
 }
+
+void check_after(const struct check *check)
+{
+	const struct messages *list = &check->job->jobrun.after;
+	const struct after *after = list->items;
+	char path[48];
+	size_t i;
+
+	for (i = 0; i < list->count; i++) {
+		if (!after[i].job || !check->job->job_id ||
+		    strcmp(after[i].job, check->job->job_id) != 0)
+			continue;
+		snprintf(path, sizeof(path), "jobrun.after[%zu]", i);
+		broken(check, after[i].head.node, path,
+		       "\"after\" names the job itself");
+	}
+}

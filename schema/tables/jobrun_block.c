@@ -36,6 +36,33 @@ static const struct message message_secret = {
 	.fields = secret_fields,
 };
 
+/* In the order of enum after_state. */
+static const char *const after_states[] = { "SUCCEEDED", "ended", NULL };
+
+static const struct field after_fields[] = {
+	{ .name = "job",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_REQUIRED,
+	  .check = check_job_id,
+	  .offset = offsetof(struct after, job),
+	  .doc = "The jobId of the other job." },
+	{ .name = "state",
+	  .type = FIELD_ENUM,
+	  .values = after_states,
+	  .fallback = "SUCCEEDED",
+	  .offset = offsetof(struct after, state),
+	  .doc = "How its run must have ended: SUCCEEDED, or ended for any "
+		 "end." },
+	{ .name = NULL },
+};
+
+static const struct message message_after = {
+	.name = "After",
+	.doc = "A job that this one waits for.",
+	.size = sizeof(struct after),
+	.fields = after_fields,
+};
+
 static const struct field jobrun_fields[] = {
 	/* extends is resolved before the table is used: see
 	 * schema/read/extend.c. */
@@ -226,6 +253,16 @@ static const struct field jobrun_fields[] = {
 	  .traits = TRAIT_BESIDE_TASKS,
 	  .doc = "What happens when the run fails or loses its host.  Without "
 		 "it jobrun restarts nothing." },
+	{ .name = "after",
+	  .type = FIELD_MESSAGES,
+	  .flags = FIELD_POSITION | FIELD_SHORT,
+	  .message = &message_after,
+	  .offset = offsetof(struct jobrun_block, after),
+	  .doc = "Jobs that must have run before this one starts: their "
+		 "jobIds, or {job: ID, state: ended} for one that may fail.  "
+		 "apply starts the jobs of its files in this order, side by "
+		 "side where it can; a job behind one that failed is skipped.  "
+		 "A job that is not among these files must have run before." },
 	{ .name = "cleanup",
 	  .type = FIELD_ENUM,
 	  .flags = FIELD_POSITION,

@@ -360,18 +360,27 @@ static int no_run(const struct run_list *all, const char *word,
 	return -1;
 }
 
-static int mark(struct session *session, char *word, bool visits,
-		const struct run_list *all, bool *meant, struct error *err)
+/* Whether the word is a name of the job, or a pattern of names. */
+static bool means(const char *word, const char *job_id)
 {
+	return !strcmp(job_id, word) ||
+	       (is_pattern(word) && fnmatch(word, job_id, 0) == 0);
+}
+
+static int mark(struct session *session, char *word,
+		const struct choice *choice, const struct run_list *all,
+		bool *meant, struct error *err)
+{
+	bool visits = choice->visits && choice->count == 1;
 	size_t i, found = 0;
 
 	for (i = 0; i < all->count; i++)
-		if (!strcmp(all->items[i].job_id, word) ||
-		    (is_pattern(word) &&
-		     fnmatch(word, all->items[i].job_id, 0) == 0)) {
+		if (means(word, all->items[i].job_id)) {
 			meant[i] = true;
 			found++;
 		}
+	for (i = 0; choice->waits && i < choice->waits->count; i++)
+		found += means(word, choice->waits->items[i].job_id);
 	if (!found && is_file(word) &&
 	    mark_file(session, word, visits, all, meant, &found, err) < 0)
 		return -1;
@@ -384,7 +393,6 @@ static int find_meant(struct session *session, const struct choice *choice,
 		      struct arena *mem, struct run_list *all, bool **meant,
 		      struct error *err)
 {
-	bool visits = choice->visits && choice->count == 1;
 	size_t i;
 	int ret;
 
@@ -398,7 +406,7 @@ static int find_meant(struct session *session, const struct choice *choice,
 		*meant = arena_alloc(mem, all->count + 1);
 		memset(*meant, every, all->count + 1);
 		for (i = 0; i < choice->count && ret == 0 && !every; i++)
-			ret = mark(session, choice->words[i], visits, all,
+			ret = mark(session, choice->words[i], choice, all,
 				   *meant, err);
 		if (every)
 			break;
@@ -428,6 +436,22 @@ int choose_runs(struct session *session, const struct choice *choice,
 	if (!choice->refreshed)
 		keep_newest(out, (size_t)choice->opts->limit, NULL);
 	return 0;
+}
+
+void choose_waits(const struct choice *choice, struct wait_list *list)
+{
+	bool all = !choice->count && !choice_has_options(choice);
+	size_t i, j, n = 0;
+
+	for (i = 0; i < list->count; i++) {
+		bool chosen = all;
+
+		for (j = 0; j < choice->count && !chosen; j++)
+			chosen = means(choice->words[j], list->items[i].job_id);
+		if (chosen)
+			list->items[n++] = list->items[i];
+	}
+	list->count = n;
 }
 
 void choose_again(const struct choice *choice, struct run_list *runs,

@@ -34,6 +34,8 @@ struct choice {
 	/* Also look for the run of a job file where that job runs, if none is
 	 * recorded here. */
 	bool visits;
+	/* Also accept words that mean these jobs, which have not started. */
+	const struct wait_list *waits;
 	/* The runs are refreshed next, and then choose_again() is called, as
 	 * their states may change. */
 	bool refreshed;
@@ -58,6 +60,9 @@ bool choice_is_open(const struct choice *choice);
  */
 int choose_runs(struct session *session, const struct choice *choice,
 		struct arena *mem, struct run_list *out, struct error *err);
+
+/* Keeps those of the jobs that wait, or were skipped, which are chosen. */
+void choose_waits(const struct choice *choice, struct wait_list *list);
 
 /* To be called after a refresh: drops the runs that no longer match; `of_each`
  * (or NULL) is kept parallel to them. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/jobrun/ui/job_order.h"
 #include "cmd/jobrun/ui/visit.h"
 #include "core/apply/journal.h"
 #include "core/apply/resume.h"
@@ -412,7 +413,8 @@ static int plan_one(struct session *session, struct job *job, size_t at,
 	if (ret == 0)
 		find_revision(session, job);
 	if (ret == 0 &&
-	    provider->desire(job, &session->env, desired, err) == 0) {
+	    provider->desire(job, &session->env, desired, err) == 0 &&
+	    job_order_check(session, job, desired, err) == 0) {
 		put_labels(job, desired);
 		session->observed[at] =
 			observe(session, job, provider, desired, ctx, err);
@@ -429,6 +431,7 @@ void session_plan(struct session *session, const struct jobs *jobs,
 		  const struct plan_options *options)
 {
 	struct plan_options how = *options;
+	size_t *order = mem_alloc((jobs->count + 1) * sizeof(*order));
 	struct error err;
 	size_t i;
 
@@ -445,9 +448,19 @@ void session_plan(struct session *session, const struct jobs *jobs,
 	session->job_count = jobs->count;
 	if (session->env.store)
 		add_never(session, store_folder(session->env.store));
-	for (i = 0; i < jobs->count; i++)
-		if (plan_one(session, jobs->items[i], i, &how, &err) < 0)
-			add_unplanned(session, jobs->items[i], &err);
+	if (job_order_make(jobs, order, &err) < 0) {
+		add_unplanned(session, jobs->items[0], &err);
+		session->unordered = true;
+		goto out;
+	}
+	for (i = 0; i < jobs->count; i++) {
+		struct job *job = jobs->items[order[i]];
+
+		if (plan_one(session, job, i, &how, &err) < 0)
+			add_unplanned(session, job, &err);
+	}
+out:
+	free(order);
 }
 
 int session_check_targets(const struct session *session, struct error *err)

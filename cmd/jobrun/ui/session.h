@@ -49,6 +49,7 @@ struct session {
 	struct price_list *prices; /* or NULL */
 	struct unplanned *unplanned;
 	size_t unplanned_count;
+	bool unordered;         /* none was planned: they wait for each other */
 	struct lock_set *locks; /* of the jobs being worked on, or NULL */
 	/* Paths that jobrun itself writes, and that are no source of a job. */
 	char *never[2];

@@ -168,6 +168,11 @@ void leaving_attach(struct leaving *leaving, struct executor *executor)
 	leaving->executor = executor;
 }
 
+void leaving_stay(struct leaving *leaving)
+{
+	leaving->hung_up = true;
+}
+
 bool leaving_phase(struct leaving *leaving, const struct action *action,
 		   enum action_phase phase, const struct run_status *status)
 {

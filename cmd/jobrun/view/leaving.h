@@ -24,6 +24,9 @@ void leaving_free(struct leaving *leaving); /* accepts NULL */
 /* Borrows the executor, until leaving_free(). */
 void leaving_attach(struct leaving *leaving, struct executor *executor);
 
+/* From now on no signal ends a run: the process has no terminal. */
+void leaving_stay(struct leaving *leaving);
+
 /* To be called from the executor's `phase`.  True: the run was left, which has
  * been reported. */
 bool leaving_phase(struct leaving *leaving, const struct action *action,

@@ -14,6 +14,7 @@ enum result {
 	RESULT_SUCCEEDED,
 	RESULT_DELETED,
 	RESULT_NOT_DONE, /* interrupted before its turn */
+	RESULT_SKIPPED,  /* after one that failed */
 	RESULT_FAILED,
 	RESULT_COUNT,
 };
@@ -22,6 +23,7 @@ struct tally_entry {
 	bool done;
 	bool left;    /* left running by itself */
 	bool stopped; /* parts of it are still to be done */
+	bool skipped; /* after a job that failed */
 	char *why;    /* why it failed; NULL: it did not */
 };
 
@@ -67,8 +69,9 @@ void tally_phase(struct tally *tally, const struct action *action,
 
 	entry->done = phase == PHASE_DONE;
 	/* A run that failed has ended, so nothing of it is left to do. */
-	entry->stopped =
-		phase == PHASE_SKIPPED || (phase == PHASE_FAILED && !status);
+	entry->skipped = phase == PHASE_SKIPPED && err;
+	entry->stopped = (phase == PHASE_SKIPPED && !err) ||
+			 (phase == PHASE_FAILED && !status);
 	if (phase == PHASE_FAILED && !entry->why)
 		entry->why = mem_strdup(err->text);
 }
@@ -110,6 +113,8 @@ static enum result result_of(const struct tally *tally,
 	for (i = 0; i < job->action_count; i++) {
 		const struct action *action = job->actions[i];
 
+		if (action->skipped || tally->entries[action->index].skipped)
+			return RESULT_SKIPPED;
 		if (action->type == ACTION_NOOP && !action->follow)
 			continue;
 		if (!tally->entries[action->index].done)
@@ -135,7 +140,8 @@ bool tally_is_done(const struct tally *tally, const struct job *job)
 		if (plan_job_at(plan, i)->job != job)
 			continue;
 		result = result_of(tally, plan_job_at(plan, i));
-		return result != RESULT_NOT_DONE && result != RESULT_FAILED;
+		return result != RESULT_NOT_DONE && result != RESULT_FAILED &&
+		       result != RESULT_SKIPPED;
 	}
 	return false;
 }
@@ -154,6 +160,11 @@ static size_t count(const struct tally *tally, enum result result)
 size_t tally_failed(const struct tally *tally)
 {
 	return count(tally, RESULT_FAILED);
+}
+
+size_t tally_skipped(const struct tally *tally)
+{
+	return count(tally, RESULT_SKIPPED);
 }
 
 static size_t job_count(const struct tally *tally)
@@ -221,10 +232,12 @@ static void say_jobs(const struct tally *tally)
 		[RESULT_UNCHANGED] = "unchanged", [RESULT_STARTED] = "started",
 		[RESULT_SUCCEEDED] = "succeeded", [RESULT_DELETED] = "deleted",
 		[RESULT_NOT_DONE] = "not done",   [RESULT_FAILED] = "failed",
+		[RESULT_SKIPPED] = "skipped",
 	};
 	static const enum result order[] = {
-		RESULT_SUCCEEDED, RESULT_STARTED,  RESULT_DELETED,
-		RESULT_FAILED,    RESULT_NOT_DONE, RESULT_UNCHANGED,
+		RESULT_SUCCEEDED, RESULT_STARTED, RESULT_DELETED,
+		RESULT_FAILED,    RESULT_SKIPPED, RESULT_NOT_DONE,
+		RESULT_UNCHANGED,
 	};
 	struct buf text = { 0 };
 	size_t i, n;

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Jobs that wait for the runs of others (jobrun.after): recorded while an apply
+ * keeps them waiting, and shown by status. */
+#ifndef JOBRUN_WAITS_H
+#define JOBRUN_WAITS_H
+
+#include "cmd/jobrun/ui/session.h"
+#include "core/apply/executor.h"
+
+/* Whether some job of the plan waits for the run of another one. */
+bool waits_any(const struct plan *plan);
+/* Records those that wait, and those that the plan skips. */
+int waits_begin(const struct session *session, struct error *err);
+/* To be called from the executor's `phase`. */
+int waits_phase(const struct session *session, const struct action *action,
+		enum action_phase phase, const struct error *why,
+		struct error *err);
+
+/* Whether a process is there that will start the waiting job. */
+bool waits_is_kept(const struct session *session,
+		   const struct wait_record *wait);
+/* The record of the job, or NULL. */
+const struct wait_record *waits_find(const struct wait_list *list,
+				     const char *job_id);
+void waits_text(const struct session *session, const struct wait_list *list,
+		struct buf *out);
+json_t *waits_json(const struct session *session, const struct wait_list *list);
+
+#endif

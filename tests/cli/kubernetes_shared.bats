@@ -123,6 +123,17 @@ import json, sys
 print(json.load(sys.stdin)["metadata"]["creationTimestamp"].rstrip("Z"))')
   shows "status --format json" shared.yaml "\"createTime\": \"$started"
   left_nothing
+  # Another project's job of that name is another job.
+  mkdir far
+  cp shared.yaml far
+  for command in status 'cancel --yes'; do
+    # shellcheck disable=SC2086
+    run colleague $command far/shared.yaml
+    echo "$output"
+    [ "$status" -eq 75 ]
+    [[ $output == *"the run of 'shared' belongs to another job of that name: that one is from dir:$TMP, this one from dir:$TMP/far; "* ]]
+    left_nothing
+  done
   colleague logs -f shared.yaml >log 3>&- &
   wait_until 60 grep -q "step 1" log
   # Only to look: nothing was written to the cluster either.

@@ -51,6 +51,32 @@ end() {
   end
 }
 
+@test "a file means its own project's run to every command that takes one" {
+  project p1
+  project p2
+  started p1
+  for command in status logs 'logs -f' wait checkpoints 'cancel --yes'; do
+    run jobrun $command p2/config.yaml
+    echo "$command: $output"
+    [ "$status" -eq 75 ]
+    [[ $output == *"the run of 'config' belongs to another job of that name: that one is from dir:$TMP/p1, this one from dir:$TMP/p2; "*"give its jobId"* ]]
+  done
+  state_is config RUNNING
+  # Beside others it is left out, and that is said.
+  job p2/more.yaml more true
+  jobrun apply p2/more.yaml
+  run jobrun status p2/
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"more"*"SUCCEEDED"* ]]
+  [[ $output == *"the run of 'config' belongs to another job"* ]]
+  [[ $output != *RUNNING* ]]
+  run jobrun status p1/config.yaml
+  [[ $output == *RUNNING* ]]
+  jobrun cancel --yes p1/config.yaml
+  state_is config CANCELLED
+}
+
 @test "what has ended is nobody's: another project's job of that name runs" {
   project p1
   project p2

@@ -16,6 +16,8 @@
 #include "core/base/json.h"
 #include "core/base/nearest.h"
 #include "core/base/units.h"
+#include "core/job/job.h"
+#include "core/job/origin.h"
 #include "providers/registry.h"
 
 #define SORTS "name|state|provider|created|ended|-name|-created|-ended"
@@ -306,26 +308,60 @@ static void keep_newest(struct run_list *runs, size_t limit,
 
 /* ---- what words name ---- */
 
+int choose_check_origin(const struct run_record *run, const struct job *job,
+			struct error *err)
+{
+	if (origin_is_same(run->job_origin, job->origin))
+		return 0;
+	return error_set(err, ERROR_TRY_AGAIN,
+			 "the run of '%s' belongs to another job of that name: "
+			 "that one is from %s, this one from %s; to mean that "
+			 "run, give its jobId",
+			 job->job_id, run->job_origin, job->origin);
+}
+
+/* Marks the newest run of the job, or all its attempts.  `why` is set if they
+ * are another project's. */
+static size_t mark_job(const struct job *job, const struct run_list *all,
+		       bool *meant, struct error *why)
+{
+	size_t i, found = 0;
+
+	for (i = 0; i < all->count; i++)
+		if (!strcmp(all->items[i].job_id, job->job_id) &&
+		    choose_check_origin(&all->items[i], job, why) == 0) {
+			meant[i] = true;
+			found++;
+		}
+	return found;
+}
+
+/* Marks the runs of the jobs of a file.  Another project's job of the same name
+ * is another job: its run is left alone, and that is said. */
 static int mark_file(struct session *session, char *word, bool visits,
 		     const struct run_list *all, bool *meant, size_t *found,
 		     struct error *err)
 {
 	const struct schema_options schema = load_plain_options();
 	struct jobs jobs = { 0 };
-	size_t i, j;
+	struct error other = { 0 };
+	size_t i;
 	int status = load_jobs(session->app, &schema, &word, 1, &jobs);
 
-	for (i = 0; i < jobs.count; i++)
-		for (j = 0; j < all->count; j++)
-			if (!strcmp(all->items[j].job_id,
-				    jobs.items[i]->job_id)) {
-				meant[j] = true;
-				(*found)++;
-			}
+	for (i = 0; i < jobs.count; i++) {
+		job_find_origin(jobs.items[i]);
+		*found += mark_job(jobs.items[i], all, meant, &other);
+	}
 	if (visits && !status && !*found &&
-	    visit_jobs(session, &jobs, found, err) < 0)
+	    visit_jobs(session, &jobs, found, &other, err) < 0)
 		status = -1;
 	jobs_done(&jobs);
+	if (!status && other.code && !*found) {
+		*err = other;
+		return -1;
+	}
+	if (other.code)
+		app_say(session->app, "%s", other.text);
 	return status > 0 ? error_set(err, (enum error_code)status,
 				      "'%s' cannot be read here", word)
 			  : status;

@@ -79,6 +79,11 @@ int choose_names(struct session *session, const struct choice *choice,
 bool choose_confirm(struct app *app, const struct choice *choice,
 		    const struct run_list *runs, const char *what, bool yes);
 
+/* Fails with ERROR_TRY_AGAIN if a run of the job's name is another project's:
+ * whoever names a file does not mean that. */
+int choose_check_origin(const struct run_record *run, const struct job *job,
+			struct error *err);
+
 /* The job's labels when the run was planned, or NULL; returns new. */
 json_t *choose_labels(const struct run_record *run);
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "cmd/jobrun/ui/choose.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/job/boundary.h"
@@ -60,21 +61,38 @@ static bool can_visit(const struct jobs *jobs)
 	return false;
 }
 
+/* Forgets a visited run that is another project's: 1. */
+static int keep_own(struct session *session, const struct job *job,
+		    struct error *other, struct error *err)
+{
+	struct store *store = session->env.store;
+	struct arena *mem = arena_new();
+	struct run_record run;
+	int ret = store_run_get(store, job->job_id, 0, mem, &run, err);
+
+	if (ret == 0 && choose_check_origin(&run, job, other) < 0)
+		ret = store_run_delete(store, &run, err) < 0 ? -1 : 1;
+	arena_free(mem);
+	return ret;
+}
+
 static int adopt_all(struct session *session, const struct jobs *jobs,
-		     size_t *found, struct error *err)
+		     size_t *found, struct error *other, struct error *err)
 {
 	size_t i;
 	int ret = 0;
 
 	for (i = 0; i < jobs->count && ret >= 0; i++) {
 		ret = adopt(session, jobs->items[i], err);
+		if (ret == 0)
+			ret = keep_own(session, jobs->items[i], other, err);
 		*found += ret == 0;
 	}
 	return ret < 0 ? -1 : 0;
 }
 
 int visit_jobs(struct session *session, const struct jobs *jobs, size_t *found,
-	       struct error *err)
+	       struct error *other, struct error *err)
 {
 	struct store *here = session->env.store;
 	int ret = -1;
@@ -90,7 +108,7 @@ int visit_jobs(struct session *session, const struct jobs *jobs, size_t *found,
 	session_close_contexts(session);
 	session->env.store = store_open_at(session->visit, err);
 	if (session->env.store)
-		ret = adopt_all(session, jobs, found, err);
+		ret = adopt_all(session, jobs, found, other, err);
 	if (ret == 0 && *found) {
 		store_close(here);
 		return 0;

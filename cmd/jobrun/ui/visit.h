@@ -12,9 +12,10 @@
 struct jobs;
 
 /* Finds the runs of the jobs where these run.  If there are any, the session
- * goes on with a store of them alone, and `*found` is their number. */
+ * goes on with a store of them alone, and `*found` is their number.  A run that
+ * is another project's is not among them: `other` then says whose. */
 int visit_jobs(struct session *session, const struct jobs *jobs, size_t *found,
-	       struct error *err);
+	       struct error *other, struct error *err);
 /* Whether a visited run has ended, which its record does not say before the
  * first look; false for runs of this machine. */
 bool visit_has_ended(struct session *session, const struct run_record *run);

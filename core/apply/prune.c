@@ -261,6 +261,7 @@ static int plan_one(struct gone *gone, const struct listing *all,
 	const struct prune_scope *scope = finder->scope;
 	const char *other = other_label(all, gone, scope->set);
 	const struct resource *run;
+	const char *held;
 	void *ctx;
 
 	/* Another apply may have taken the job over since it was found. */
@@ -277,6 +278,10 @@ static int plan_one(struct gone *gone, const struct listing *all,
 	if (run && !scope->take_over &&
 	    plan_check_origin(gone->job_id, &run->run, gone->origin, err) < 0)
 		return -1;
+	held = remains_leave_held(&gone->remains);
+	if (held)
+		return error_set(err, ERROR_TRY_AGAIN, "job '%s': %s",
+				 gone->job_id, held);
 	if (!remains_are_none(&gone->remains))
 		remains_plan(&gone->remains, REASON, plan);
 	return 0;

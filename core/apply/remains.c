@@ -97,6 +97,20 @@ const struct resource *remains_live_run(const struct remains *remains)
 	return NULL;
 }
 
+const char *remains_leave_held(struct remains *remains)
+{
+	const char *out = NULL;
+	size_t i;
+
+	for (i = 0; i < remains->desired->count && !out; i++)
+		if (remains->observed[i].exists)
+			out = resource_held_why(&remains->observed[i]);
+	for (i = 0; out && i < remains->desired->count; i++)
+		if (!(remains->observed[i].kind->flags & KIND_RUN))
+			remains->observed[i].exists = false;
+	return out;
+}
+
 void remains_plan(const struct remains *remains, const char *reason,
 		  struct plan *plan)
 {

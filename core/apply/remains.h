@@ -31,6 +31,10 @@ bool remains_are_none(const struct remains *remains);
 /* The run that is not over, or NULL. */
 const struct resource *remains_live_run(const struct remains *remains);
 
+/* Leaves out all but the run if another owner's run uses one of the resources:
+ * returns what is to be said about that, borrowed, else NULL. */
+const char *remains_leave_held(struct remains *remains);
+
 /* Adds the deletion of the resources to the plan, which borrows them. */
 void remains_plan(const struct remains *remains, const char *reason,
 		  struct plan *plan);

@@ -324,6 +324,15 @@ bool resource_is_held(const struct resource *resource)
 	return json_object_get(resource->outputs, OUTPUT_HELD);
 }
 
+const char *resource_held_why(const struct resource *resource)
+{
+	const json_t *notes = json_object_get(resource->outputs, OUTPUT_NOTES);
+
+	return resource_is_held(resource)
+		       ? json_string_value(json_array_get(notes, 0))
+		       : NULL;
+}
+
 void resource_found(struct resource *found, json_t *properties,
 		    const char *digest, const char *digest2, const char *why)
 {

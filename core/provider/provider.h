@@ -207,6 +207,8 @@ void resources_forget(struct resource *observed, size_t count);
 
 /* Whether another owner's run uses it at present. */
 bool resource_is_held(const struct resource *resource);
+/* What its provider says about that, borrowed, or NULL. */
+const char *resource_held_why(const struct resource *resource);
 
 /* For `read` of an existing run: sets everything but its state, attempt and
  * exit code.  Takes the properties; any of the four may be NULL. */

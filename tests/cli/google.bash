@@ -104,6 +104,16 @@ other_owner_is_refused() {
     [[ $output == *"$2: FAILED, not started: another owner, "*", has the machines"* ]]
   done
   [ "$(made)" -eq "$left" ]
+  # What is left of the refused runs goes; the TPU is not part of that.
+  JOBRUN_STATE_DIR=$TMP/state2 run jobrun delete --yes "$2"
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"$2: deleted"*"$1 '$2' is in use by another owner, "*"apply and delete leave it alone"* ]]
+  JOBRUN_STATE_DIR=$TMP/state2 run jobrun delete --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 75 ]
+  [[ $output == *"delete '$2': $1 '$2' is in use by another owner, "* ]]
+  [ "$(made)" -eq "$left" ]
   [ "$(asked DELETE '/nodes/')" -eq 0 ]
   state_is "$2" RUNNING
 }

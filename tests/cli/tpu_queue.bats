@@ -35,6 +35,11 @@ elsewhere() {
   run elsewhere gc
   echo "$output"
   [[ $output != *"wait"* ]]
+  run elsewhere delete --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 75 ]
+  [[ $output == *"tpu-vm 'wait' waits in the queue for another owner, "*"'jobrun gc --older-than 0s' deletes it"* ]]
+  [ "$(made)" -eq 1 ]
   run elsewhere gc --older-than 0s --yes
   echo "$output"
   [ "$status" -eq 0 ]

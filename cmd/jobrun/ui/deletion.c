@@ -217,20 +217,28 @@ static int check_ended(const struct deletion *deletion, struct error *err)
 
 static int plan_all(struct deletion *deletion, struct error *err)
 {
+	const char *held = NULL;
 	size_t i;
 
 	if (check_ended(deletion, err) < 0)
 		return -1;
 
 	for (i = 0; i < deletion->count; i++) {
-		const struct remains *one = &deletion->remains[i];
+		struct remains *one = &deletion->remains[i];
 		const struct resource *run = remains_live_run(one);
+		const char *why;
 
 		if (run && check_run(deletion, run, err) < 0)
 			return -1;
+		why = remains_leave_held(one);
+		if (why)
+			buf_printf(&deletion->left, "%s\n", held = why);
 		if (!remains_are_none(one))
 			remains_plan(one, "as asked", deletion->plan);
 	}
+	if (held && !plan_count(deletion->plan))
+		return error_set(err, ERROR_TRY_AGAIN, "delete '%s': %s",
+				 deletion->job_id, held);
 	return 0;
 }
 

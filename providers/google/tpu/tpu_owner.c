@@ -70,10 +70,14 @@ void tpu_owner_tell(const struct tpu_ctx *ctx, const json_t *labels, bool waits,
 
 	if (!owner)
 		return;
-	note = mem_printf("%s '%s' is in use by another owner, %s: until that "
-			  "ends, or has not been heard of for its lease, "
-			  "apply leaves it alone",
-			  it->kind->name, it->name, owner);
+	note = mem_printf(
+		waits ? "%s '%s' waits in the queue for another owner, %s: "
+			"apply and delete leave it alone; 'jobrun gc "
+			"--older-than 0s' deletes it"
+		      : "%s '%s' is in use by another owner, %s: until that "
+			"ends, or has not been heard of for its lease, apply "
+			"and delete leave it alone",
+		it->kind->name, it->name, owner);
 	notes = json_array();
 	json_array_append_new(notes, json_text(note));
 	json_put(outputs, OUTPUT_NOTES, notes);

@@ -110,43 +110,51 @@ static bool owner_of(const struct fill *fill, const struct message *message,
 	return n > 0;
 }
 
-/* Lists the keys of a message; returns false if they are too many for one
- * line. */
-static bool list_keys(struct fill *fill, const struct message *message)
+/* Adds the keys of a message to a list until it is longer than `limit`; returns
+ * how many are left. */
+static size_t list_keys(const struct message *message, size_t limit,
+			struct buf *out)
 {
 	const struct field *field;
-	struct buf text = { 0 };
-	bool few;
+	size_t left = 0;
 
-	for (field = message->fields; field->name; field++)
-		if (!(field->flags & FIELD_OUTPUT) && text.len <= LIST_MAX)
-			buf_printf(&text, "%s%s", text.len ? ", " : "",
+	for (field = message->fields; field->name; field++) {
+		if (field->flags & FIELD_OUTPUT)
+			continue;
+		if (left || out->len + strlen(field->name) > limit)
+			left++;
+		else
+			buf_printf(out, "%s%s", out->len ? ", " : "",
 				   field->name);
-	few = text.len && text.len <= LIST_MAX;
-	if (few)
-		problem_hint(fill->found, "the keys here: %s", text.data);
-	buf_done(&text);
-	return few;
+	}
+	return left;
 }
 
-/* Hints at the keys of the message at the path, or at where they are listed. */
+/* Hints at the keys of the message at the path: all if they fit on a line, else
+ * some, and where they are listed. */
 static void hint_keys(struct fill *fill, const struct message *message,
 		      const struct path *path)
 {
 	const char *names[8];
-	struct buf text = { 0 };
-	size_t n = 0;
+	struct buf keys = { 0 }, text = { 0 };
+	size_t n = 0, left = list_keys(message, LIST_MAX, &keys);
 
-	if (list_keys(fill, message))
-		return;
 	for (; path && n < COUNT(names); path = path->up)
 		if (path->name)
 			names[n++] = path->name;
 	while (n--)
 		buf_printf(&text, "%s%s", text.len ? "." : "", names[n]);
-	if (!strpbrk(buf_text(&text), " '\"$\\"))
-		problem_hint(fill->found, "'jobrun explain %s' lists its keys",
-			     buf_text(&text));
+	if (!left) {
+		problem_hint(fill->found, "keys here: %s", buf_text(&keys));
+	} else if (!strpbrk(buf_text(&text), " '\"$\\")) {
+		buf_clear(&keys);
+		left = list_keys(message, LIST_MAX / 2, &keys);
+		problem_hint(fill->found,
+			     "keys here: %s and %zu more: 'jobrun explain "
+			     "%s'",
+			     buf_text(&keys), left, buf_text(&text));
+	}
+	buf_done(&keys);
 	buf_done(&text);
 }
 
@@ -163,6 +171,24 @@ static void add_strange(struct fill *fill, const struct message *message,
 			     "with x-");
 	else
 		hint_keys(fill, message, path->up);
+}
+
+/* Returns the last name of the path that a key means, if that is a key of the
+ * same map: "masterType" for "trainingInput.masterType". */
+static const char *meant_here(const struct path *path, const char *meant)
+{
+	const char *dot = strrchr(meant, '.');
+	size_t len = dot ? (size_t)(dot - meant) : 0, n;
+
+	for (path = path->up; path; path = path->up) {
+		n = path->name ? strlen(path->name) : 0;
+		if (n > len || !n || memcmp(meant + len - n, path->name, n))
+			return NULL;
+		len -= n;
+		if (len && meant[--len] != '.')
+			return NULL;
+	}
+	return len ? NULL : dot ? dot + 1 : meant;
 }
 
 /* Whether the map already has the key that this one would be changed to. */
@@ -197,6 +223,8 @@ static const struct field *unknown_key(struct fill *fill,
 	char shown[SHORT_SIZE], foreign[LOOKS_SIZE];
 
 	text_short(key->text, shown);
+	if (other)
+		near = meant_here(path, other);
 	if (!problems_is_full(fill->found) && other)
 		problem_add(fill->found, SEVERITY_ERROR, key, path,
 			    "unknown-key",

@@ -95,6 +95,15 @@ assert job["scheduling"]["maxRunningTime"] == "7200s", job
 '
 }
 
+@test "--fix writes our name of a key for another tool's, in the same map" {
+  printf '%s\n' 'name: a' 'trainingInput:' '  scaleTier: CUSTOM' \
+    '  master_machine_type: n1-standard-8' '  timeout: 3600s' >job.yaml
+  jobrun validate --fix --yes job.yaml || true
+  printf '%s\n' 'jobId: a' 'trainingInput:' '  scaleTier: CUSTOM' \
+    '  masterType: n1-standard-8' '  timeout: 3600s' >want.yaml
+  cmp job.yaml want.yaml
+}
+
 @test "--fix writes quotes and spaces for what looks like them" {
   printf '%s\n' 'jobId: a' 'trainingInput:' $'\u00a0\u00a0scaleTier: BASIC' \
     'jobrun: {provider: local}' >job.yaml

@@ -8,6 +8,8 @@
 
 #include "core/base/alloc.h"
 
+const char *const split_uneven_names[] = { "repeat", "drop", "exact", NULL };
+
 /* "I/N" */
 static bool read_share(const char *text, size_t len, long *at, long *of)
 {
@@ -19,6 +21,20 @@ static bool read_share(const char *text, size_t len, long *at, long *of)
 	snprintf(copy, sizeof(copy), "%.*s", (int)len, text);
 	return sscanf(copy, "%7ld/%7ld%n", at, of, &end) == 2 &&
 	       (size_t)end == len && *at >= 0 && *at < *of && *of <= SPLIT_MAX;
+}
+
+static bool read_uneven(const char *text, size_t len, int *out)
+{
+	int i;
+
+	for (i = 0; split_uneven_names[i]; i++) {
+		if (strlen(split_uneven_names[i]) != len ||
+		    strncmp(text, split_uneven_names[i], len) != 0)
+			continue;
+		*out = i;
+		return true;
+	}
+	return false;
 }
 
 int split_parse(const char *text, struct split *out, struct error *err)
@@ -36,10 +52,9 @@ int split_parse(const char *text, struct split *out, struct error *err)
 		else if (!strncmp(at, "device=", 7))
 			good = read_share(at + 7, len - 7, &split.device,
 					  &split.devices);
-		else if (len == 11 && !strncmp(at, "uneven=drop", len))
-			good = true, split.uneven = SPLIT_DROP;
 		else
-			good = len == 13 && !strncmp(at, "uneven=repeat", len);
+			good = !strncmp(at, "uneven=", 7) &&
+			       read_uneven(at + 7, len - 7, &split.uneven);
 		if (!good)
 			return error_set(err, ERROR_USAGE,
 					 "'%.60s' is not a split such as "
@@ -57,20 +72,26 @@ static size_t parts_of(const struct split *split)
 	return (size_t)split->hosts * (size_t)split->devices;
 }
 
+/* The place of the reader in each round. */
+static size_t turn_of(const struct split *split)
+{
+	return (size_t)split->host +
+	       (size_t)split->hosts * (size_t)split->device;
+}
+
 size_t split_length(const struct split *split, size_t count)
 {
 	size_t parts = parts_of(split);
+	size_t rest = split->uneven == SPLIT_REPEAT ? parts - 1
+		      : split->uneven == SPLIT_DROP ? 0
+						    : parts - 1 - turn_of(split);
 
-	return split->uneven == SPLIT_DROP ? count / parts
-					   : (count + parts - 1) / parts;
+	return (count + rest) / parts;
 }
 
 size_t split_at(const struct split *split, size_t count, size_t i)
 {
-	size_t part = (size_t)split->host +
-		      (size_t)split->hosts * (size_t)split->device;
-
-	size_t place = part + parts_of(split) * i;
+	size_t place = turn_of(split) + parts_of(split) * i;
 
 	/* Only the last round may have fewer shards than readers. */
 	return place < count ? place : place % count;
@@ -78,9 +99,9 @@ size_t split_at(const struct split *split, size_t count, size_t i)
 
 size_t split_repeated(const struct split *split, size_t count)
 {
-	return split->uneven == SPLIT_DROP
-		       ? 0
-		       : split_length(split, count) * parts_of(split) - count;
+	return split->uneven == SPLIT_REPEAT
+		       ? split_length(split, count) * parts_of(split) - count
+		       : 0;
 }
 
 size_t split_dropped(const struct split *split, size_t count)
@@ -103,6 +124,11 @@ uint64_t split_samples(const struct split *split, const uint64_t *samples,
 
 	if (!count)
 		return 0;
+	if (split->uneven == SPLIT_EXACT) {
+		for (i = 0; i < length; i++)
+			sum += samples[split_at(split, count, i)];
+		return sum;
+	}
 	sorted = mem_grow(NULL, count, sizeof(*sorted));
 	memcpy(sorted, samples, count * sizeof(*sorted));
 	qsort(sorted, count, sizeof(*sorted), by_number);

@@ -3,7 +3,8 @@
  * Divides shards among processes.  Hosts take shards in turn, and the devices
  * (processes) of a host take the host's in turn; all get the same number.  If
  * the number does not divide evenly, the first shards are read twice, by
- * different readers (SPLIT_REPEAT), or the last ones by nobody (SPLIT_DROP).
+ * different readers (SPLIT_REPEAT), or the last ones by nobody (SPLIT_DROP), or
+ * the first readers get one more than the others (SPLIT_EXACT).
  * The numbers alone determine all of this, so processes agree without talking.
  */
 #ifndef JOBRUN_SPLIT_H
@@ -19,6 +20,7 @@
 enum split_uneven {
 	SPLIT_REPEAT,
 	SPLIT_DROP,
+	SPLIT_EXACT,
 };
 
 struct split {
@@ -33,10 +35,14 @@ struct split {
 		.hosts = 1, .devices = 1                                       \
 	}
 
+/* The names of enum split_uneven, ended by NULL. */
+extern const char *const split_uneven_names[];
+
 /* "host=0/2", "host=0/2,device=3/8" or "device=3/8", and ",uneven=drop". */
 int split_parse(const char *text, struct split *out, struct error *err);
 
-/* The number of shards, out of `count`, that each reader gets. */
+/* The number of shards, out of `count`, that this reader gets: all get the
+ * same, except with SPLIT_EXACT. */
 size_t split_length(const struct split *split, size_t count);
 /* The index among all shards of the reader's i-th one; i < split_length(). */
 size_t split_at(const struct split *split, size_t count, size_t i);
@@ -47,6 +53,7 @@ size_t split_dropped(const struct split *split, size_t count);
 /*
  * The number of samples that every reader has in any epoch and order: the sum
  * of the smallest shards it can get.  `samples` has the number in each shard.
+ * With SPLIT_EXACT: the number that this reader has in an unshuffled epoch.
  */
 uint64_t split_samples(const struct split *split, const uint64_t *samples,
 		       size_t count);

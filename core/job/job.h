@@ -166,8 +166,10 @@ struct data_set {
 	int uneven;             /* enum split_uneven */
 	const char *cache;      /* a folder where the tasks run, or NULL */
 	const char *cache_size; /* as size_parse() reads it */
-	/* Not from a key: the folder that the index must be below, or NULL. */
+	/* Not from a key: the folder that the index must be below, or NULL;
+	 * whether `uneven` is SPLIT_EXACT, for specifications. */
 	const char *root;
+	bool exact;
 };
 
 enum checkpoint_goal {

@@ -159,7 +159,10 @@ static int begin_epoch(struct shard_walk *walk, struct error *err)
 	walk->at = 0;
 	walk->share = split_length(&walk->split, count);
 	walk->length = split_length(&consumers, walk->share);
-	if (!walk->length)
+	/* An exact split may leave some with nothing. */
+	if (!walk->length && walk->split.uneven == SPLIT_EXACT)
+		walk->epochs = 0;
+	else if (!walk->length)
 		return error_set(err, ERROR_INVALID,
 				 "%zu shard%s cannot be split %ld ways when "
 				 "what is uneven is dropped",
@@ -175,7 +178,7 @@ int shard_walk_next(void *arg, struct stream_object *out, struct error *err)
 	struct split consumers;
 	size_t place;
 
-	if (walk->at == walk->length) {
+	while (walk->at == walk->length) {
 		if (!walk->epochs)
 			return 0;
 		if (begin_epoch(walk, err) < 0)

@@ -43,6 +43,7 @@ void spec_data_from_job(const struct job *job, struct arena *mem,
 		struct data_set *set = &out->sets[i];
 
 		*set = given[i];
+		set->exact = set->uneven == SPLIT_EXACT;
 		if (set->index)
 			set->root = job_root(job, job_path(job, set->index));
 		set->index = place_of(job, set->index, mem);
@@ -115,7 +116,7 @@ static void spec_data_split(const struct data_set *set,
 	long world = (long)topology_world_size(all), hosts;
 
 	*out = (struct split)SPLIT_ALL;
-	out->uneven = set->uneven;
+	out->uneven = set->exact ? SPLIT_EXACT : set->uneven;
 	if (!contract_is_ranked(all, ordinal))
 		return;
 	hosts = self->local_world ? world / self->local_world : 1;
@@ -230,7 +231,7 @@ static int tell(const struct data_set *set, const struct split *split,
 	json_object_del(json, "splitByDevice");
 	text = mem_printf("host=%ld/%ld,device=%ld/%ld,uneven=%s", split->host,
 			  split->hosts, split->device, split->devices,
-			  split->uneven == SPLIT_DROP ? "drop" : "repeat");
+			  split_uneven_names[split->uneven]);
 	json_put_text(json, "split", text);
 	free(text);
 	text = json_canonical(json);
@@ -241,6 +242,12 @@ static int tell(const struct data_set *set, const struct split *split,
 	set_variable(env, set, "_STREAM", text);
 	free(text);
 	ret = tell_urls(set, &list, split, program, env, err);
+	text = mem_printf("%zu", split_length(split, list.count));
+	set_variable(env, set, "_SHARDS", text);
+	free(text);
+	/* Each epoch has another number. */
+	if (split->uneven == SPLIT_EXACT && set->shuffle)
+		return ret;
 	if (!list.samples || ret < 0)
 		return ret;
 	text = mem_printf("%llu", (unsigned long long)split_samples(
@@ -282,9 +289,30 @@ static void add_samples(const struct shard_list *list,
 
 	for (i = 0; i < list->count; i++)
 		all += list->samples[i];
+	if (split->uneven == SPLIT_EXACT) {
+		buf_printf(out, ", %llu samples", (unsigned long long)all);
+		return;
+	}
 	each = split_samples(split, list->samples, list->count);
 	buf_printf(out, ", %llu of %llu samples", (unsigned long long)each,
 		   (unsigned long long)all);
+}
+
+/* Adds how many shards each process reads. */
+static void add_shares(const struct split *split, size_t count, struct buf *out)
+{
+	struct split last = *split;
+	size_t least, most;
+
+	last.host = last.hosts - 1;
+	last.device = last.devices - 1;
+	least = split_length(&last, count);
+	last.host = last.device = 0;
+	most = split_length(&last, count);
+	buf_printf(out, " dealt to %ld, ", split->hosts * split->devices);
+	if (least < most)
+		buf_printf(out, "%zu or ", least);
+	buf_printf(out, "%zu each", most);
 }
 
 char *spec_data_text(const struct data_set *set, const struct topology *all)
@@ -294,10 +322,9 @@ char *spec_data_text(const struct data_set *set, const struct topology *all)
 	struct buf out = { 0 };
 	struct split split;
 	struct error err;
-	size_t processes, twice, dropped;
+	size_t twice, dropped;
 
 	spec_data_split(set, all, 0, &split);
-	processes = (size_t)(split.hosts * split.devices);
 	if (list_shards(set, mem, &list, &err) < 0) {
 		buf_printf(&out, "not there yet: %s", err.text);
 		goto out;
@@ -305,9 +332,8 @@ char *spec_data_text(const struct data_set *set, const struct topology *all)
 	twice = split_repeated(&split, list.count);
 	dropped = split_dropped(&split, list.count);
 	buf_printf(&out, "%zu shard%s", list.count, plural(list.count));
-	if (processes > 1)
-		buf_printf(&out, " dealt to %zu, %zu each", processes,
-			   split_length(&split, list.count));
+	if (split.hosts * split.devices > 1)
+		add_shares(&split, list.count, &out);
 	if (list.samples)
 		add_samples(&list, &split, &out);
 	if (twice)

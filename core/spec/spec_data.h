@@ -9,8 +9,11 @@
  *	JOBRUN_DATA_TRAIN_STREAM  "PROGRAM cat --data train": a command that
  *				  writes all of it as one stream, one tar file
  *	JOBRUN_DATA_TRAIN_SET	  what that reads: the set and the share, JSON
+ *	JOBRUN_DATA_TRAIN_SHARDS  how many shards that is in each epoch
  *	JOBRUN_DATA_TRAIN_SAMPLES how many samples everyone has in each epoch,
- *				  if the index is a file here
+ *				  if the index is a file here; for an exact
+ *				  split, how many the task has, unless epochs
+ *				  differ
  *
  * The first two are for the first epoch, and are left out if they are longer
  * than SPEC_DATA_LIST_MAX.  JOBRUN_EPOCH, which the program may set, is the

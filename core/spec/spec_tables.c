@@ -114,6 +114,8 @@ static const struct field set_fields[] = {
 	{ FIELD_PLAIN(data_set, "shuffle", FIELD_BOOL, shuffle) },
 	{ FIELD_PLAIN(data_set, "seed", FIELD_INT, seed) },
 	{ FIELD_PLAIN(data_set, "drop", FIELD_BOOL, uneven) },
+	{ FIELD_PLAIN(data_set, "exact", FIELD_BOOL, exact),
+	  .flags = FIELD_OPTIONAL },
 	{ FIELD_PLAIN(data_set, "cache", FIELD_STRING, cache),
 	  .flags = FIELD_OPTIONAL },
 	{ FIELD_PLAIN(data_set, "cacheSize", FIELD_STRING, cache_size),

@@ -13,7 +13,7 @@ static const char *const goal_names[] = {
 };
 
 /* In the order of enum split_uneven. */
-static const char *const uneven_names[] = { "repeat", "drop", NULL };
+static const char *const uneven_names[] = { "repeat", "drop", "exact", NULL };
 
 static const struct field data_set_fields[] = {
 	{ .name = "urls",
@@ -60,9 +60,10 @@ static const struct field data_set_fields[] = {
 	  .fallback = "repeat",
 	  .fallback_1 = "repeat",
 	  .offset = offsetof(struct data_set, uneven),
-	  .doc = "How to make the shares equal if the shards cannot be dealt "
-		 "evenly: repeat uses some twice, drop skips some.  The plan "
-		 "says how many." },
+	  .doc = "What to do if the shards cannot be dealt evenly: repeat uses "
+		 "some twice, drop skips some, so that all have equally many; "
+		 "exact, for evaluation, reads each once, and some processes "
+		 "have one shard more.  The plan says how many." },
 	{ .name = "cache",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_POSITION,

@@ -220,8 +220,9 @@ static const struct field jobrun_fields[] = {
 		 "set train in JOBRUN_DATA_TRAIN, as URLs for the WebDataset "
 		 "library, in JOBRUN_DATA_TRAIN_PIPES, each behind "
 		 "'pipe:jobrun cat', and as a command that streams it, "
-		 "JOBRUN_DATA_TRAIN_STREAM.  JOBRUN_DATA_TRAIN_SAMPLES is how "
-		 "many samples each process has in an epoch." },
+		 "JOBRUN_DATA_TRAIN_STREAM.  JOBRUN_DATA_TRAIN_SHARDS is how "
+		 "many shards, and JOBRUN_DATA_TRAIN_SAMPLES how many "
+		 "samples, the process has in an epoch." },
 	{ .name = "checkpoints",
 	  .type = FIELD_MESSAGE,
 	  .flags = FIELD_PRESENCE,

@@ -36,6 +36,31 @@ EOF
   [ "$(wc -l <worker)" -eq 9 ]
 }
 
+@test "an exact split reads each sample once, and tells each process its number" {
+  make_set
+  sed -i 's/index:/uneven: exact, index:/; s/workerCount: 1/workerCount: 2/' job.yaml
+  jobrun plan job.yaml | grep -E \
+    'data.train +5 shards dealt to 3, 1 or 2 each, 20 samples$'
+  jobrun apply job.yaml >log 2>&1
+  for task in "master 0" "worker 0" "worker 1"; do
+    set -- $task
+    jobrun env job.yaml --task $1 --index $2 >env
+    jobrun logs sets --task $1 --index $2 | sed 's/.*\] //' >log
+    # Its samples, and how many it was told that there are.
+    sed -n 's/^JOBRUN_DATA_TRAIN_SAMPLES=//p' env | diff - <(tail -n 1 log)
+    [ "$(wc -l <log)" -eq $(($(tail -n 1 log) + 1)) ]
+    head -n -1 log >>all
+  done
+  grep -qx JOBRUN_DATA_TRAIN_SHARDS=1 env
+  cat samples/* | sort | diff - <(sort all)
+}
+
+@test "with more processes than shards, an exact split leaves some with nothing" {
+  for i in 0 1; do echo $i >f$i; done
+  [ "$(jobrun cat --split host=1/3,uneven=exact 'f{0..1}')" = 1 ]
+  [ "$(jobrun cat --split host=2/3,uneven=exact --epochs 0 'f{0..1}')" = "" ]
+}
+
 @test "every process reads its share" {
   make_set
   jobrun apply job.yaml >log 2>&1

@@ -86,6 +86,39 @@ static void every_split_is_disjoint_complete_and_equal(void **state)
 			}
 }
 
+static void an_exact_split_has_each_shard_once(void **state)
+{
+	struct split split = SPLIT_ALL;
+	size_t count, length, least, most, all, i;
+
+	(void)state;
+	split.uneven = SPLIT_EXACT;
+	split.hosts = 7;
+	split.devices = 3;
+	for (count = 0; count <= 100; count++) {
+		unsigned char seen[100] = { 0 };
+
+		least = count;
+		most = all = 0;
+		for (split.host = 0; split.host < 7; split.host++)
+			for (split.device = 0; split.device < 3;
+			     split.device++) {
+				length = split_length(&split, count);
+				least = length < least ? length : least;
+				most = length > most ? length : most;
+				all += length;
+				for (i = 0; i < length; i++)
+					seen[split_at(&split, count, i)]++;
+			}
+		assert_int_equal(all, count);
+		assert_true(most - least <= 1);
+		for (i = 0; i < count; i++)
+			assert_int_equal(seen[i], 1);
+		assert_int_equal(split_repeated(&split, count), 0);
+		assert_int_equal(split_dropped(&split, count), 0);
+	}
+}
+
 static void hosts_come_before_devices(void **state)
 {
 	struct split split = {
@@ -110,6 +143,11 @@ static void samples_are_what_anyone_has(void **state)
 	assert_int_equal(split_samples(&split, samples, 5), 207);
 	split.uneven = SPLIT_DROP;
 	assert_int_equal(split_samples(&split, samples, 5), 107);
+	/* Its own. */
+	split.uneven = SPLIT_EXACT;
+	assert_int_equal(split_samples(&split, samples, 5), 207);
+	split.host = 1;
+	assert_int_equal(split_samples(&split, samples, 5), 200);
 }
 
 static void splits_are_read(void **state)
@@ -278,6 +316,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_split_is_disjoint_complete_and_equal),
+		cmocka_unit_test(an_exact_split_has_each_shard_once),
 		cmocka_unit_test(hosts_come_before_devices),
 		cmocka_unit_test(samples_are_what_anyone_has),
 		cmocka_unit_test(splits_are_read),

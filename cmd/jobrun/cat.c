@@ -14,7 +14,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/base/units.h"
-#include "core/shard/shard_list.h"
+#include "core/shard/shard_state.h"
 #include "core/stream/stream_fifos.h"
 #include "providers/stores.h"
 
@@ -32,6 +32,9 @@ struct cat_opts {
 	uint64_t cache_size;
 	const char *fifo;
 	long consumers;
+	const char *consumer;
+	const char *state;
+	long taken;
 	long epoch;
 	long epochs;
 	long connections;
@@ -72,6 +75,12 @@ static const struct opt options[] = {
 	  "write to named fifos DIR/0 ..., one per consumer" },
 	{ 0, "consumers", OPT_COUNT, offsetof(struct cat_opts, consumers),
 	  "N", "how many consumers share the shards; 1 by default" },
+	{ 0, "consumer", OPT_STRING, offsetof(struct cat_opts, consumer),
+	  "I/N", "be consumer I of N (as --fifo has them)" },
+	{ 0, "state", OPT_STRING, offsetof(struct cat_opts, state), "PATH",
+	  "go on after what consumers took; $JOBRUN_DATA_STATE" },
+	{ 0, "taken", OPT_NUMBER, offsetof(struct cat_opts, taken), "N",
+	  "only print the state after N samples of the stream" },
 	{ 0, "raw", OPT_FLAG, offsetof(struct cat_opts, raw), NULL,
 	  "write bytes as stored; join no tar files" },
 	{ 0, "list", OPT_FLAG, offsetof(struct cat_opts, list), NULL,
@@ -95,25 +104,13 @@ struct cat {
 	struct shard_index index;
 	struct shard_list list;
 	struct shard_walk walk;
+	struct shard_state state; /* what it leaves out */
 };
 
-static int read_options(struct cat *cat, const struct cat_opts *opts,
-			struct error *err)
+static int read_consumers(struct cat *cat, const struct cat_opts *opts,
+			  struct error *err)
 {
-	const char *epoch = getenv("JOBRUN_EPOCH");
-	long seed, number = opts->epoch < 0 ? 0 : opts->epoch;
-
-	if (size_parse(opts->read_ahead, &cat->how.read_ahead, err) < 0)
-		return error_prefix(err, "--read-ahead");
-	if (cat->how.read_ahead < STREAM_READ_AHEAD_MIN)
-		return error_set(err, ERROR_USAGE,
-				 "--read-ahead: %s is too little; give 1MiB or "
-				 "more",
-				 opts->read_ahead);
-	if (opts->connections > CONNECTIONS_MAX)
-		return error_set(err, ERROR_USAGE,
-				 "--connections: %d is the maximum",
-				 CONNECTIONS_MAX);
+	cat->consumers = opts->consumers;
 	if (opts->consumers != 1 && !opts->fifo)
 		return error_set(err, ERROR_USAGE,
 				 "--consumers needs --fifo: standard output "
@@ -122,18 +119,23 @@ static int read_options(struct cat *cat, const struct cat_opts *opts,
 		return error_set(err, ERROR_USAGE,
 				 "--consumers: %d is the maximum",
 				 CONSUMERS_MAX);
-	if (cat->how.read_ahead / (uint64_t)opts->consumers <
-	    STREAM_READ_AHEAD_MIN)
+	if (opts->consumer && opts->fifo)
 		return error_set(err, ERROR_USAGE,
-				 "--read-ahead: %s is too little for %ld "
-				 "consumers: each needs 1MiB",
-				 opts->read_ahead, opts->consumers);
-	cat->consumers = opts->consumers;
-	cat->how.connections = opts->connections;
-	cat->how.stall_timeout_s = opts->stall ? opts->stall : 1;
-	cat->how.patience_ms = opts->patience * 1000;
-	cat->how.joins_tars = !opts->raw;
-	cat->how.takes_encoded = opts->raw;
+				 "--consumer and --fifo exclude each other");
+	if (opts->consumer &&
+	    split_share_parse(opts->consumer, &cat->walk.consumer,
+			      &cat->walk.consumers, err) < 0)
+		return error_prefix(err, "--consumer");
+	return 0;
+}
+
+/* Reads what is read, and in which order. */
+static int read_walk(struct cat *cat, const struct cat_opts *opts,
+		     struct error *err)
+{
+	const char *epoch = getenv("JOBRUN_EPOCH");
+	long seed, number = opts->epoch < 0 ? 0 : opts->epoch;
+
 	cat->walk.split = (struct split)SPLIT_ALL;
 	if (opts->split && split_parse(opts->split, &cat->walk.split, err) < 0)
 		return error_prefix(err, "--split");
@@ -149,6 +151,36 @@ static int read_options(struct cat *cat, const struct cat_opts *opts,
 	cat->walk.epoch = (uint64_t)number;
 	cat->walk.epochs = opts->epochs ? (uint64_t)opts->epochs : UINT64_MAX;
 	return 0;
+}
+
+static int read_options(struct cat *cat, const struct cat_opts *opts,
+			struct error *err)
+{
+	if (size_parse(opts->read_ahead, &cat->how.read_ahead, err) < 0)
+		return error_prefix(err, "--read-ahead");
+	if (cat->how.read_ahead < STREAM_READ_AHEAD_MIN)
+		return error_set(err, ERROR_USAGE,
+				 "--read-ahead: %s is too little; give 1MiB or "
+				 "more",
+				 opts->read_ahead);
+	if (opts->connections > CONNECTIONS_MAX)
+		return error_set(err, ERROR_USAGE,
+				 "--connections: %d is the maximum",
+				 CONNECTIONS_MAX);
+	if (read_consumers(cat, opts, err) < 0)
+		return -1;
+	if (cat->how.read_ahead / (uint64_t)opts->consumers <
+	    STREAM_READ_AHEAD_MIN)
+		return error_set(err, ERROR_USAGE,
+				 "--read-ahead: %s is too little for %ld "
+				 "consumers: each needs 1MiB",
+				 opts->read_ahead, opts->consumers);
+	cat->how.connections = opts->connections;
+	cat->how.stall_timeout_s = opts->stall ? opts->stall : 1;
+	cat->how.patience_ms = opts->patience * 1000;
+	cat->how.joins_tars = !opts->raw;
+	cat->how.takes_encoded = opts->raw;
+	return read_walk(cat, opts, err);
 }
 
 /* Opens the network only if needed, as its libraries take time to load. */
@@ -352,13 +384,67 @@ static int make_list(struct cat *cat, const struct cat_opts *opts,
 			    opts->index, cat->mem, &cat->list, err) < 0)
 		return -1;
 	cat->walk.list = &cat->list;
-	for (i = 0; i < cat->list.count && !opts->list; i++)
+	for (i = 0; i < cat->list.count && !opts->list && opts->taken < 0; i++)
 		if (is_remote(cat->list.items[i].url))
 			return open_network(cat, err) < 0 ||
 					       open_cache(cat, opts, err) < 0
 				       ? -1
 				       : 0;
 	return 0;
+}
+
+/* Leaves out the epochs before one. */
+static void start_at(struct shard_walk *walk, uint64_t epoch)
+{
+	uint64_t past = epoch > walk->epoch ? epoch - walk->epoch : 0;
+
+	walk->epoch += past;
+	if (walk->epochs != UINT64_MAX)
+		walk->epochs -= past < walk->epochs ? past : walk->epochs;
+}
+
+/* Reads what consumers have taken already. */
+static int read_state(struct cat *cat, const struct cat_opts *opts,
+		      struct error *err)
+{
+	const char *path = opts->state, *data = opts->data ? opts->data : "";
+	const char *epoch = getenv("JOBRUN_EPOCH");
+	int ret;
+
+	if (!path && opts->data)
+		path = getenv("JOBRUN_DATA_STATE");
+	if ((!path || !*path) && opts->taken < 0)
+		return 0;
+	if (!cat->list.samples)
+		return opts->state || opts->taken >= 0
+			       ? error_set(err, ERROR_USAGE,
+					   "--state and --taken need --index, "
+					   "which says how many samples each "
+					   "shard has")
+			       : 0;
+	if (!path || !*path)
+		return 0;
+	ret = shard_state_read(path, data, &cat->walk, cat->mem, &cat->state,
+			       err);
+	if (ret != 0)
+		return ret < 0 ? -1 : 0;
+	cat->walk.taken = &cat->state.taken;
+	if (opts->epoch < 0 && !(epoch && *epoch))
+		cat->walk.epoch = cat->state.epoch;
+	start_at(&cat->walk, cat->state.epoch);
+	return 0;
+}
+
+static int print_state(struct cat *cat, const struct cat_opts *opts,
+		       struct error *err)
+{
+	struct buf text = { 0 };
+	int ret = shard_state_print(&cat->walk, opts->data ? opts->data : "",
+				    (uint64_t)opts->taken, &text, err);
+
+	app_print(cat->app, &text);
+	buf_done(&text);
+	return ret;
 }
 
 static int print_list(struct cat *cat, struct error *err)
@@ -432,6 +518,7 @@ static int run(struct app *app, int argc, char **argv)
 	struct cat_opts opts = {
 		.read_ahead = "64MiB",
 		.epoch = -1,
+		.taken = -1,
 		.epochs = 1,
 		.consumers = 1,
 		.connections = 16,
@@ -458,7 +545,11 @@ static int run(struct app *app, int argc, char **argv)
 				"standard output is closed");
 	if (ret == 0)
 		ret = make_list(&cat, &opts, &err);
-	if (ret == 0 && opts.list)
+	if (ret == 0)
+		ret = read_state(&cat, &opts, &err);
+	if (ret == 0 && opts.taken >= 0)
+		ret = print_state(&cat, &opts, &err);
+	else if (ret == 0 && opts.list)
 		ret = print_list(&cat, &err);
 	else if (ret == 0 && opts.fifo)
 		status = run_fifos(&cat, &opts);
@@ -483,7 +574,7 @@ const struct command cmd_cat = {
 	.name = "cat",
 	.group = GROUP_DATA,
 	.args = "[--index FILE] [--shuffle SEED] [--split SPLIT] [--cache DIR] "
-		"[--fifo DIR] "
+		"[--fifo DIR] [--state PATH] "
 		"[--data NAME | URL...]",
 	.summary = "stream shards, in order, to standard output",
 	.help = "  jobrun cat 'gs://bucket/train-{000..639}.tar' | tar t\n\n"

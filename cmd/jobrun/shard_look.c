@@ -14,6 +14,7 @@
 #include "core/shard/samples.h"
 #include "core/shard/shard_index.h"
 #include "core/shard/shard_verify.h"
+#include "core/data/sample_key.h"
 #include "core/data/tar_scan.h"
 #include "providers/stores.h"
 

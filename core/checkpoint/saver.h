@@ -52,8 +52,12 @@ void saver_tell(const struct saver_process *saver, const struct saver_end *end);
 /*
  * Sets the trainer's variables: JOBRUN_CHECKPOINT_DIR, and with a checkpoint to
  * resume from JOBRUN_CHECKPOINT, and LOAD_CHKPT_DIR and LOAD_CHKPT_FILE, the
- * same path in two parts, as the examples of PyTorch/XLA on TPUs expect.
+ * same path in two parts, as the examples of PyTorch/XLA on TPUs expect.  If
+ * the trainer has put SAVER_DATA_STATE into the checkpoint, JOBRUN_DATA_STATE
+ * is its path, which 'jobrun cat' reads (core/shard/shard_state.h).
  */
+#define SAVER_DATA_STATE "jobrun-data"
+
 void saver_environment(const char *directory, const char *path,
 		       struct environment *out);
 

@@ -174,11 +174,15 @@ void saver_tell(const struct saver_process *saver, const struct saver_end *end)
 void saver_environment(const char *directory, const char *path,
 		       struct environment *out)
 {
-	char *folder;
+	char *folder, *data;
 
 	environment_set(out, "JOBRUN_CHECKPOINT_DIR", directory);
 	if (!path)
 		return;
+	data = path_join(path, SAVER_DATA_STATE);
+	if (access(data, F_OK) == 0)
+		environment_set(out, "JOBRUN_DATA_STATE", data);
+	free(data);
 	folder = path_folder(path);
 	environment_set(out, "JOBRUN_CHECKPOINT", path);
 	environment_set(out, "LOAD_CHKPT_DIR", folder);

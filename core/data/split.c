@@ -23,6 +23,14 @@ static bool read_share(const char *text, size_t len, long *at, long *of)
 	       (size_t)end == len && *at >= 0 && *at < *of && *of <= SPLIT_MAX;
 }
 
+int split_share_parse(const char *text, long *at, long *of, struct error *err)
+{
+	if (read_share(text, strlen(text), at, of))
+		return 0;
+	return error_set(err, ERROR_USAGE, "'%.60s' is not a share such as 0/2",
+			 text);
+}
+
 static bool read_uneven(const char *text, size_t len, int *out)
 {
 	int i;
@@ -83,8 +91,9 @@ size_t split_length(const struct split *split, size_t count)
 {
 	size_t parts = parts_of(split);
 	size_t rest = split->uneven == SPLIT_REPEAT ? parts - 1
-		      : split->uneven == SPLIT_DROP ? 0
-						    : parts - 1 - turn_of(split);
+		      : split->uneven == SPLIT_DROP
+			      ? 0
+			      : parts - 1 - turn_of(split);
 
 	return (count + rest) / parts;
 }

@@ -41,6 +41,9 @@ extern const char *const split_uneven_names[];
 /* "host=0/2", "host=0/2,device=3/8" or "device=3/8", and ",uneven=drop". */
 int split_parse(const char *text, struct split *out, struct error *err);
 
+/* Reads "I/N", I counted from 0. */
+int split_share_parse(const char *text, long *at, long *of, struct error *err);
+
 /* The number of shards, out of `count`, that this reader gets: all get the
  * same, except with SPLIT_EXACT. */
 size_t split_length(const struct split *split, size_t count);

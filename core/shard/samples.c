@@ -7,7 +7,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "core/base/file.h"
+#include "core/data/sample_key.h"
 
 struct samples *samples_new(void)
 {
@@ -35,41 +35,6 @@ void samples_free(struct samples *all)
 }
 
 /* ---- adding ------------------------------------------------------------ */
-
-/* Whether the path, or a folder in it, is like "__meta__": see
- * webdataset.tariterators. */
-static bool is_meta(const char *path)
-{
-	size_t len = strcspn(path, "/");
-
-	return len >= 4 && !strncmp(path, "__", 2) &&
-	       !strncmp(path + len - 2, "__", 2);
-}
-
-/* Whether the key is one that WebDataset sets itself. */
-static bool is_reserved(const char *path)
-{
-	static const char *const names[] = { "__key__", "__url__",
-					     "__local_path__" };
-	const char *base = path_base(path);
-	const char *dot = base + strcspn(base, ".");
-	size_t i;
-
-	for (i = 0; *dot && i < COUNT(names); i++)
-		if (!strcasecmp(dot + 1, names[i]))
-			return true;
-	return false;
-}
-
-size_t sample_key_len(const char *path)
-{
-	const char *base = path_base(path);
-	size_t len = strcspn(base, ".");
-
-	if (!len || !base[len] || is_meta(path) || is_reserved(path))
-		return 0;
-	return (size_t)(base - path) + len;
-}
 
 uint32_t samples_add_source(struct samples *all, enum source_kind kind,
 			    const char *path, int folder)
@@ -101,9 +66,9 @@ static enum skip why_skipped(const char *path)
 {
 	if (is_hidden(path))
 		return SKIP_HIDDEN;
-	if (is_meta(path))
+	if (sample_path_is_meta(path))
 		return SKIP_META;
-	return is_reserved(path) ? SKIP_RESERVED : SKIP_NO_DOT;
+	return sample_path_is_reserved(path) ? SKIP_RESERVED : SKIP_NO_DOT;
 }
 
 void samples_add_file(struct samples *all, const struct sample_file *file)

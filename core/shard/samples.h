@@ -123,10 +123,6 @@ void samples_shuffle(struct samples *all, uint64_t seed);
 
 /* ---- for the files that add samples ------------------------------------ */
 
-/* The length of the key in a path; 0 if WebDataset would ignore or refuse the
- * file. */
-size_t sample_key_len(const char *path);
-
 /* Returns the index of the new source; takes `folder`. */
 uint32_t samples_add_source(struct samples *all, enum source_kind kind,
 			    const char *path, int folder);

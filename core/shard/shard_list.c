@@ -142,41 +142,82 @@ static struct split consumer_split(const struct shard_walk *walk)
 	};
 }
 
-static int begin_epoch(struct shard_walk *walk, struct error *err)
+void shard_walk_order(const struct shard_walk *walk, uint64_t epoch,
+		      size_t *order)
 {
 	size_t count = walk->list->count, i;
+
+	for (i = 0; i < count; i++)
+		order[i] = i;
+	if (walk->shuffle)
+		split_shuffle(walk->seed, epoch, order, count);
+}
+
+/* Leaves out shards of which all samples were taken. */
+static void leave_out(struct shard_walk *walk)
+{
+	const struct shard_list *list = walk->list;
+	size_t i;
+
+	walk->left = 0;
+	for (i = 0; i < list->count; i++) {
+		size_t one = walk->order[i];
+
+		if (!walk->had || walk->had->samples[one] < list->samples[one])
+			walk->order[walk->left++] = one;
+	}
+}
+
+static int begin_epoch(struct shard_walk *walk, struct error *err)
+{
+	size_t count = walk->list->count;
 	struct split consumers = consumer_split(walk);
+	bool is_exact = walk->split.uneven == SPLIT_EXACT;
 
 	if (!walk->order)
 		walk->order = mem_grow(NULL, count, sizeof(*walk->order));
-	for (i = 0; i < count; i++)
-		walk->order[i] = i;
-	if (walk->shuffle)
-		split_shuffle(walk->seed, walk->epoch, walk->order, count);
+	shard_walk_order(walk, walk->epoch, walk->order);
+	walk->had = shard_taken_epoch(walk->taken, walk->epoch);
+	leave_out(walk);
 	walk->epoch++;
 	if (walk->epochs != UINT64_MAX)
 		walk->epochs--;
 	walk->at = 0;
-	walk->share = split_length(&walk->split, count);
+	walk->share = split_length(&walk->split, walk->left);
 	walk->length = split_length(&consumers, walk->share);
-	/* An exact split may leave some with nothing. */
-	if (!walk->length && walk->split.uneven == SPLIT_EXACT)
+	if (walk->length || walk->left < count)
+		return 0;
+	/* An exact split may leave some with nothing, in every epoch. */
+	if (is_exact)
 		walk->epochs = 0;
-	else if (!walk->length)
-		return error_set(err, ERROR_INVALID,
-				 "%zu shard%s cannot be split %ld ways when "
-				 "what is uneven is dropped",
-				 count, count == 1 ? "" : "s",
-				 walk->split.hosts * walk->split.devices *
-					 consumers.devices);
-	return 0;
+	return is_exact ? 0
+			: error_set(err, ERROR_INVALID,
+				    "%zu shard%s cannot be split %ld ways when "
+				    "what is uneven is dropped",
+				    count, count == 1 ? "" : "s",
+				    walk->split.hosts * walk->split.devices *
+					    consumers.devices);
+}
+
+/* The number of the i-th shard of the epoch. */
+static size_t shard_at(const struct shard_walk *walk, size_t i)
+{
+	struct split consumers = consumer_split(walk);
+	size_t place = split_at(&walk->split, walk->left,
+				split_at(&consumers, walk->share, i));
+
+	return walk->order[place];
+}
+
+size_t shard_walk_last(const struct shard_walk *walk)
+{
+	return shard_at(walk, walk->at - 1);
 }
 
 int shard_walk_next(void *arg, struct stream_object *out, struct error *err)
 {
 	struct shard_walk *walk = arg;
-	struct split consumers;
-	size_t place;
+	size_t one;
 
 	while (walk->at == walk->length) {
 		if (!walk->epochs)
@@ -184,9 +225,9 @@ int shard_walk_next(void *arg, struct stream_object *out, struct error *err)
 		if (begin_epoch(walk, err) < 0)
 			return -1;
 	}
-	consumers = consumer_split(walk);
-	place = split_at(&walk->split, walk->list->count,
-			 split_at(&consumers, walk->share, walk->at++));
-	*out = walk->list->items[walk->order[place]];
+	one = shard_at(walk, walk->at++);
+	*out = walk->list->items[one];
+	if (walk->had)
+		out->skip = walk->had->samples[one];
 	return 1;
 }

@@ -11,6 +11,7 @@
 
 #include "core/base/alloc.h"
 #include "core/shard/shard_index.h"
+#include "core/shard/shard_taken.h"
 #include "core/data/split.h"
 #include "core/stream/stream.h"
 
@@ -42,13 +43,26 @@ struct shard_walk {
 	/* One of several consumers that take turns on the process's share;
 	 * `consumers` 0: the only one. */
 	long consumer, consumers;
+	/* What earlier walks have taken, which this one leaves out; or NULL:
+	 * borrowed. */
+	const struct shard_taken *taken;
 
-	size_t *order; /* for the current epoch; shard_walk_done() frees it */
+	/* The shards of the current epoch that have samples left, in order;
+	 * shard_walk_done() frees it. */
+	size_t *order;
+	size_t left;
 	size_t at, length;
 	size_t share; /* of all consumers together */
+	/* what is taken in this epoch, or NULL */
+	const struct shard_epoch *had;
 };
 
 void shard_walk_done(struct shard_walk *walk);
+/* Sets the shards in the order of that epoch. */
+void shard_walk_order(const struct shard_walk *walk, uint64_t epoch,
+		      size_t *order);
+/* The number of the shard that shard_walk_next() has returned last. */
+size_t shard_walk_last(const struct shard_walk *walk);
 /* A stream_next; `arg` is the walk. */
 int shard_walk_next(void *arg, struct stream_object *out, struct error *err);
 

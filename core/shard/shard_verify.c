@@ -12,6 +12,7 @@
 #include "core/base/crc32c.h"
 #include "core/base/digest.h"
 #include "core/shard/samples.h"
+#include "core/data/sample_key.h"
 #include "core/data/tar_scan.h"
 
 struct verifying {

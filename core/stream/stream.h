@@ -40,6 +40,9 @@ struct stream_object {
 	uint64_t size;      /* or STREAM_SIZE_UNKNOWN */
 	const char *crc32c; /* as by crc32c_format(); NULL: unknown */
 	const char *sha256; /* in hex; NULL: unknown */
+	/* how many samples of a tar file to leave out at its beginning; the
+	 * checksums are those of the whole file */
+	uint64_t skip;
 };
 
 /* Gets the next object, whose strings must live until the next call.  1: there

@@ -67,6 +67,9 @@ static int send_pipe(struct object_stream *object, struct stream_block *block,
 	ssize_t n;
 	int ret;
 
+	if (object->skip)
+		return error_set(err, ERROR_FAILED,
+				 "a pipe has no samples to leave out");
 	stream_output_begin(out, STREAM_SIZE_UNKNOWN);
 	while ((n = read_some(object->fd, block->data, BLOCK_SIZE)) > 0) {
 		ret = held ? stream_output_add(out, block->data, (size_t)n, err)
@@ -98,7 +101,8 @@ static int send_file(struct object_stream *object, const struct stat *st,
 	int ret;
 
 	ret = object_begin(object, (uint64_t)st->st_size, err);
-	if (ret == STREAM_DONE && !object->crc32c && !object->digester)
+	if (ret == STREAM_DONE && !object->crc32c && !object->digester &&
+	    !object->skip)
 		ret = stream_output_splice(out, object->fd, &object->at, err);
 	while (ret == STREAM_DONE && n > 0 && object->at < object->size) {
 		uint64_t left = object->size - object->at;

@@ -14,6 +14,7 @@
 #include "core/base/digest.h"
 #include "core/stream/stream.h"
 #include "core/stream/stream_output.h"
+#include "core/stream/stream_skip.h"
 
 #define BLOCK_SIZE (256u << 10)
 
@@ -133,6 +134,7 @@ struct object_stream {
 	uint64_t at;
 	uint32_t crc;
 	struct digester *digester; /* or NULL */
+	struct stream_skip *skip;  /* while samples are left out, else NULL */
 	int fd;                    /* a file that was opened ahead, or -1 */
 };
 

@@ -31,6 +31,31 @@ int object_begin(struct object_stream *object, uint64_t size, struct error *err)
 	return STREAM_DONE;
 }
 
+/* Leaves out samples; passes on what comes after them. */
+static int skip_some(struct object_stream *object, const char *data, size_t len,
+		     struct error *err)
+{
+	struct stream_output *out = &object->stream->out;
+	struct stream_skip *skip = object->skip;
+	uint64_t size = object->size;
+	const struct buf *head;
+	size_t used;
+	int ret = stream_skip_add(skip, data, len, &used, err);
+
+	if (ret <= 0)
+		return ret;
+	object->skip = NULL;
+	if (size != STREAM_SIZE_UNKNOWN)
+		size -= stream_skip_left_out(skip);
+	stream_output_begin(out, size);
+	head = stream_skip_head(skip);
+	ret = stream_output_add(out, head->data, head->len, err);
+	stream_skip_free(skip);
+	return ret == STREAM_DONE
+		       ? stream_output_add(out, data + used, len - used, err)
+		       : ret;
+}
+
 int object_add(struct object_stream *object, const char *data, size_t len,
 	       struct error *err)
 {
@@ -41,7 +66,9 @@ int object_add(struct object_stream *object, const char *data, size_t len,
 		digester_add(object->digester, data, len);
 	if (object->writer)
 		cache_writer_add(object->writer, data, len);
-	return stream_output_add(&object->stream->out, data, len, err);
+	return object->skip ? skip_some(object, data, len, err)
+			    : stream_output_add(&object->stream->out, data, len,
+						err);
 }
 
 static int check(struct object_stream *object, struct error *err)
@@ -75,6 +102,9 @@ int object_end(struct object_stream *object, struct error *err)
 {
 	if (check(object, err) < 0)
 		return -1;
+	if (object->skip)
+		return error_set(err, ERROR_FAILED,
+				 "it ends within the samples to leave out");
 	object_kept(object);
 	return stream_output_end(&object->stream->out, err);
 }
@@ -90,6 +120,7 @@ void object_free(struct object_stream *object)
 		part_free(part);
 	}
 	digester_free(object->digester);
+	stream_skip_free(object->skip);
 	cache_writer_free(object->writer);
 	kept_done(&object->kept);
 	if (object->fd >= 0)

@@ -46,6 +46,7 @@ static void add_object(struct stream *stream, const struct stream_object *given)
 	object->size = given->size;
 	object->crc32c = dup_or_null(given->crc32c);
 	object->sha256 = dup_or_null(given->sha256);
+	object->skip = given->skip ? stream_skip_new(given->skip) : NULL;
 	object->parts_end = &object->parts;
 	object->fd = -1;
 	pthread_mutex_lock(&stream->lock);

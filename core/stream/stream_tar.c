@@ -82,6 +82,18 @@ static uint64_t whole_blocks(uint64_t size)
 	       STREAM_TAR_BLOCK;
 }
 
+bool stream_tar_read_header(const char *block, char *kind, uint64_t *size)
+{
+	*kind = block[KIND_AT];
+	return has_its_sum(block) &&
+	       read_number(block + SIZE_AT, SIZE_LEN, size);
+}
+
+uint64_t stream_tar_contents(char kind, uint64_t size)
+{
+	return has_contents(kind) ? whole_blocks(size) : 0;
+}
+
 static void add_contents(struct stream_tar *tar, uint64_t size)
 {
 	size_t slot = tar->count % STREAM_TAR_MEMBERS;
@@ -95,9 +107,8 @@ static void add_contents(struct stream_tar *tar, uint64_t size)
 }
 
 /* A size from a pax header applies to the member after it. */
-static void pass_member(struct stream_tar *tar, uint64_t size)
+static void pass_member(struct stream_tar *tar, char kind, uint64_t size)
 {
-	char kind = tar->block[KIND_AT];
 	bool is_pax = kind == 'x' || kind == 'X';
 
 	if (is_pax) {
@@ -120,6 +131,7 @@ static void pass_member(struct stream_tar *tar, uint64_t size)
 static void pass_header(struct stream_tar *tar)
 {
 	uint64_t size = 0;
+	char kind;
 
 	tar->have = 0;
 	tar->header += STREAM_TAR_BLOCK;
@@ -131,13 +143,12 @@ static void pass_header(struct stream_tar *tar)
 	}
 	if (count_zeros(tar->block, STREAM_TAR_BLOCK) == STREAM_TAR_BLOCK)
 		return;
-	tar->is_tar = has_its_sum(tar->block) &&
-		      read_number(tar->block + SIZE_AT, SIZE_LEN, &size);
+	tar->is_tar = stream_tar_read_header(tar->block, &kind, &size);
 	if (!tar->is_tar)
 		return;
 	tar->begun = true;
 	tar->zeros = 0;
-	pass_member(tar, size);
+	pass_member(tar, kind, size);
 }
 
 /* A record of a pax header: "LENGTH KEY=VALUE\n". */

@@ -44,6 +44,12 @@ struct stream_tar {
 	size_t count;                  /* how many there were of these */
 };
 
+/* Reads the kind of a member and its size from its header; false for a block
+ * that is none. */
+bool stream_tar_read_header(const char *block, char *kind, uint64_t *size);
+/* How many bytes of contents, in whole blocks, follow such a header. */
+uint64_t stream_tar_contents(char kind, uint64_t size);
+
 void stream_tar_begin(struct stream_tar *tar, bool leaves_end);
 /* Takes the bytes from offset `at`, in order.  Returns how many it took: all,
  * or those up to where stream_tar_skip() must be called. */

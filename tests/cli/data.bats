@@ -87,3 +87,102 @@ EOF
   [ "$status" -eq 64 ]
   [ "$output" = "jobrun: error: --data: JOBRUN_DATA_TRAIN_SET is not set; this is not a task of a job with jobrun.data.train" ]
 }
+
+# share I HOSTS J [OPTION...]: what consumer J/2 of a host reads.
+share() {
+  "$JOBRUN" cat --index data/shards.json --shuffle 3 --state state \
+    --split "host=$1/$2,uneven=exact" --consumer "$3/2" "${@:4}"
+}
+
+members() {
+  python3 -c '
+import sys, tarfile
+if sys.stdin.buffer.peek(1):
+    for one in tarfile.open(fileobj=sys.stdin.buffer, mode="r|*"):
+        print(one.name)'
+}
+
+@test "other consumers read exactly the rest of an epoch" {
+  local i j n=0
+  make_set
+  # Each of four takes some, and says so.
+  for i in 0 1; do
+    for j in 0 1; do
+      n=$((n + 1))
+      share $i 2 $j | members >read
+      head -n $n read >>taken
+      share $i 2 $j --taken $n >>state.new
+    done
+  done
+  mv state.new state
+  [ "$(wc -l <taken)" -eq 10 ]
+  # Six go on, of which some take more, in files of their own.
+  mkdir more
+  for i in 0 1 2; do
+    for j in 0 1; do
+      # Shards that some took of are dealt again; not all may get one.
+      share $i 3 $j | members >read
+      head -n $((i == 2)) read >some
+      cat some >>taken
+      share $i 3 $j --taken $(wc -l <some) >more/$i.$j
+    done
+  done
+  rm state
+  mv more state
+  # One reads the rest, and two epochs more.
+  jobrun cat --index data/shards.json --shuffle 3 --state state --epochs 2 |
+    members >rest
+  left=$((20 - $(wc -l <taken)))
+  { cat taken; head -n $left rest; } | sort >all
+  (cd samples && ls) | sort | diff - all
+  [ "$(wc -l <rest)" -eq $((left + 20)) ]
+  # An epoch that is over has nothing, the one after it all.
+  jobrun cat --index data/shards.json --shuffle 3 --epoch 1 --state state |
+    members | sort | diff - <(cd samples && ls | sort)
+  jobrun cat --index data/shards.json --shuffle 3 --taken 20 >over
+  [ "$(jobrun cat --index data/shards.json --shuffle 3 --epoch 0 --state over)" = "" ]
+}
+
+@test "a state of other shards, of another order or with a consumer missing is an error" {
+  make_set
+  index="--index data/shards.json"
+  jobrun cat $index --split host=0/2 --taken 3 >state
+  run jobrun cat $index --state state
+  [ "$status" -eq 65 ]
+  [ "$output" = "jobrun: error: the state 'state' has no line of host=1/2,device=0/1, consumer 0/1" ]
+  jobrun cat $index --split host=1/2 --taken 0 >>state
+  jobrun cat $index --state state >rest
+  run jobrun cat $index --shuffle 1 --state state
+  [ "$status" -eq 65 ]
+  [ "$output" = "jobrun: error: the state 'state': it is of other shards, or another order" ]
+  run jobrun cat --state state data/t-000000.tar
+  [ "$status" -eq 64 ]
+  [[ $output == *"--state and --taken need --index"* ]]
+  # What another set has taken does not matter; nor does a file that is missing.
+  jobrun cat $index --state none | cmp - <(jobrun cat $index)
+  # A line that is cut off.
+  head -c 100 state >cut
+  refute jobrun cat $index --state cut
+}
+
+@test "a job resumes in the middle of an epoch, with more processes" {
+  /usr/bin/python3 -c 'import torch' 2>/dev/null || skip "needs python3-torch"
+  cp "$BATS_TEST_DIRNAME"/../../examples/iterable-dataset/*.{py,yaml} .
+  mkdir samples
+  for i in $(seq 100 199); do echo $i >samples/$i.txt; done
+  jobrun shard --shuffle 1 --shards 9 --name train samples data
+  # It fails two steps after its second checkpoint.
+  sed 's/^  workerCount/  args: [--steps, "7", --save-every, "3"]\n  workerCount/' \
+    job.yaml >stopped.yaml
+  refute jobrun apply stopped.yaml
+  jobrun logs iterable_dataset >log
+  # Of its 7 steps, 6 are in the checkpoint.
+  sed -n 's/.*step [1-6] sample \(samples\/\)\{0,1\}//p' log >trained
+  sed 's/workerCount: 1/workerCount: 2/' job.yaml >again.yaml
+  jobrun apply again.yaml
+  jobrun logs iterable_dataset >log
+  grep -q 'resumes after step 6' log
+  grep -q 'done: ' log
+  sed -n 's/.*step [0-9]* sample //p' log >>trained
+  seq 100 199 | diff - <(sort trained)
+}

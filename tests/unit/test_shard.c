@@ -21,6 +21,7 @@
 #include "core/base/text.h"
 #include "core/shard/shard_plan.h"
 #include "core/shard/shard_writer.h"
+#include "core/data/sample_key.h"
 #include "core/data/tar_header.h"
 #include "core/data/tar_scan.h"
 

@@ -27,6 +27,7 @@ const struct command *const commands[] = {
 	&cmd_render,
 	&cmd_env,
 	&cmd_package,
+	&cmd_checkpoint,
 	&cmd_shard,
 	&cmd_cat,
 	&cmd_launch,

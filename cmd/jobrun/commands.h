@@ -42,6 +42,7 @@ extern const struct command cmd_look_devices;
 extern const struct command cmd_contain;
 extern const struct command cmd_validate;
 extern const struct command cmd_version;
+extern const struct command cmd_checkpoint;
 extern const struct command cmd_checkpoints;
 extern const struct command cmd_wait;
 

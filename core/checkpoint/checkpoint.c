@@ -38,8 +38,12 @@ json_t *checkpoint_json(const struct checkpoint *checkpoint)
 		json_t *file = json_object();
 
 		json_put_text(file, "path", from->path);
-		json_put_int(file, "size", (long long)from->size_bytes);
-		json_put_text(file, "crc32c", from->crc32c);
+		if (from->link) {
+			json_put_text(file, "link", from->link);
+		} else {
+			json_put_int(file, "size", (long long)from->size_bytes);
+			json_put_text(file, "crc32c", from->crc32c);
+		}
 		json_array_append_new(files, file);
 	}
 	json_put(out, "files", files);
@@ -52,6 +56,20 @@ static bool is_inside(const char *path)
 	char clean[PATH_MAX];
 
 	return !path_clean(path, clean) && *clean && !strcmp(clean, path);
+}
+
+bool checkpoint_link_is_inside(const char *path, const char *link)
+{
+	size_t depth = 0;
+
+	for (; (path = strchr(path, '/')); path++)
+		depth++;
+	/* From the folder of the link up to that of the checkpoint, and then
+	 * only down: what is in between may be links, too. */
+	for (; !strncmp(link, "../", 3); link += 3)
+		if (--depth == 0 || depth == SIZE_MAX)
+			return false;
+	return depth && is_inside(link);
 }
 
 /* Whether the path is the name itself, is below it, or is a file of the
@@ -75,13 +93,16 @@ static int read_files(const json_t *list, struct arena *mem,
 	for (; out->file_count < count; out->file_count++) {
 		const json_t *from = json_array_get(list, out->file_count);
 		struct checkpoint_file *file = &out->files[out->file_count];
-		long long size = json_get_int(from, "size", -1);
+		const char *link = json_copy_text(from, "link", mem);
+		long long size = link ? 0 : json_get_int(from, "size", -1);
 
 		file->path = arena_strdup(mem, json_get_text(from, "path", ""));
 		file->crc32c =
 			arena_strdup(mem, json_get_text(from, "crc32c", ""));
 		file->size_bytes = (uint64_t)size;
-		if (size < 0 || !is_of(file->path, out->name))
+		file->link = link;
+		if (size < 0 || !is_of(file->path, out->name) ||
+		    (link && !checkpoint_link_is_inside(file->path, link)))
 			return -1;
 		out->size_bytes += file->size_bytes;
 	}

@@ -23,6 +23,7 @@ struct checkpoint_file {
 	const char *path;
 	uint64_t size_bytes;
 	const char *crc32c; /* as by crc32c_format(); "" if not known */
+	const char *link;   /* where a symbolic link leads; NULL: a file */
 };
 
 struct checkpoint {
@@ -47,6 +48,10 @@ struct checkpoint_order {
 	const char *metric; /* NULL: the newer one is better */
 	bool maximize;
 };
+
+/* Whether a symbolic link at that path leads to something in the same
+ * checkpoint, wherever that is. */
+bool checkpoint_link_is_inside(const char *path, const char *link);
 
 /* Makes the manifest.  Returns new. */
 json_t *checkpoint_json(const struct checkpoint *checkpoint);

@@ -33,7 +33,8 @@ bool checkpoint_is_open(int folder, const struct checkpoint *what)
 
 	sigaction(SIGIO, &ignore, &before);
 	for (size_t i = 0; !open && i < what->file_count; i++)
-		open = is_open(folder, what->files[i].path);
+		open = !what->files[i].link &&
+		       is_open(folder, what->files[i].path);
 	sigaction(SIGIO, &before, NULL);
 	return open;
 }

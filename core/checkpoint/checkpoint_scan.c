@@ -13,6 +13,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/digest.h"
+#include "core/base/file.h"
 #include "core/base/text.h"
 
 #define DEPTH_MAX 64
@@ -22,6 +23,7 @@ struct scan_entry {
 	const char *name; /* of the checkpoint */
 	const char *path; /* below the directory; NULL: a folder, which only
 			   * the signature knows of */
+	const char *link; /* where a symbolic link leads; NULL: no link */
 	struct stat st;
 };
 
@@ -73,7 +75,7 @@ static int fail(const struct checkpoint_scan *scan, const char *path,
 }
 
 static int add(struct checkpoint_scan *scan, const char *name, const char *path,
-	       const struct stat *st, struct error *err)
+	       const char *link, const struct stat *st, struct error *err)
 {
 	if (scan->count >= CHECKPOINT_FILES_MAX)
 		return error_set(err, ERROR_FAILED,
@@ -85,8 +87,25 @@ static int add(struct checkpoint_scan *scan, const char *name, const char *path,
 					 sizeof(*scan->entries));
 	}
 	scan->entries[scan->count++] =
-		(struct scan_entry){ .name = name, .path = path, .st = *st };
+		(struct scan_entry){ name, path, link, *st };
 	return 0;
+}
+
+/* Makes an absolute target in the directory relative to its link. */
+static char *link_within(const struct checkpoint_scan *scan, const char *path,
+			 const char *target)
+{
+	size_t len = strlen(scan->path);
+	char *folder, *relative, *out;
+
+	if (strncmp(target, scan->path, len) != 0 || target[len] != '/')
+		return arena_strdup(scan->mem, target);
+	folder = path_folder(path);
+	relative = path_relative(folder, target + len + 1);
+	out = arena_strdup(scan->mem, relative);
+	free(relative);
+	free(folder);
+	return out;
 }
 
 static int walk(struct checkpoint_scan *scan, int parent, const char *file,
@@ -126,6 +145,19 @@ static int walk_folder(struct checkpoint_scan *scan, int parent,
 	return ret;
 }
 
+static int add_link(struct checkpoint_scan *scan, int parent, const char *file,
+		    const char *name, const char *path, const struct stat *st,
+		    struct error *err)
+{
+	char target[PATH_MAX];
+	ssize_t len = readlinkat(parent, file, target, sizeof(target) - 1);
+
+	if (len < 0)
+		return errno == ENOENT ? 0 : fail(scan, path, err);
+	target[len] = '\0';
+	return add(scan, name, path, link_within(scan, path, target), st, err);
+}
+
 static int walk(struct checkpoint_scan *scan, int parent, const char *file,
 		const char *name, const char *path, unsigned depth,
 		struct error *err)
@@ -135,10 +167,12 @@ static int walk(struct checkpoint_scan *scan, int parent, const char *file,
 	if (fstatat(parent, file, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : fail(scan, path, err);
 	if (S_ISREG(st.st_mode))
-		return add(scan, name, path, &st, err);
+		return add(scan, name, path, NULL, &st, err);
+	if (S_ISLNK(st.st_mode) && depth)
+		return add_link(scan, parent, file, name, path, &st, err);
 	if (!S_ISDIR(st.st_mode))
 		return 0;
-	if (add(scan, name, NULL, &st, err) < 0)
+	if (add(scan, name, NULL, NULL, &st, err) < 0)
 		return -1;
 	return walk_folder(scan, parent, file, name, path, depth, err);
 }
@@ -217,6 +251,78 @@ static bool is_partial(const struct checkpoint *what)
 	return !index || !all || found != all;
 }
 
+static void add_file(const struct scan_entry *from, struct checkpoint *what)
+{
+	uint64_t size = from->link ? 0 : (uint64_t)from->st.st_size;
+
+	what->files[what->file_count++] = (struct checkpoint_file){
+		.path = from->path,
+		.link = from->link,
+		.size_bytes = size,
+		.crc32c = "",
+	};
+	what->size_bytes += size;
+}
+
+static int64_t compare_times(const struct stat *a, const struct stat *b)
+{
+	return a->st_mtim.tv_sec != b->st_mtim.tv_sec
+		       ? a->st_mtim.tv_sec - b->st_mtim.tv_sec
+		       : a->st_mtim.tv_nsec - b->st_mtim.tv_nsec;
+}
+
+/* What the name of a file in a checkpoint's folder says. */
+static enum checkpoint_word word_of(const struct checkpoint *what,
+				    const char *path)
+{
+	static const struct {
+		const char *file;
+		enum checkpoint_word word;
+	} words[] = {
+		{ CHECKPOINT_COMMIT, CHECKPOINT_COMMITTED },
+		/* torch.distributed.checkpoint */
+		{ ".metadata", CHECKPOINT_COMMITTED },
+		/* Orbax, where there is no rename */
+		{ "commit_success.txt", CHECKPOINT_COMMITTED },
+		/* transformers' Trainer, but for the states of random numbers
+		 * of some versions */
+		{ "trainer_state.json", CHECKPOINT_LAST_FILE },
+	};
+	const char *file = path + strlen(what->name);
+
+	for (size_t i = 0; *file == '/' && i < COUNT(words); i++)
+		if (!strcmp(file + 1, words[i].file))
+			return words[i].word;
+	return CHECKPOINT_NO_WORD;
+}
+
+/* Reads what the folder's files say: a word that is older than another file was
+ * left by an earlier checkpoint of that name. */
+static void read_word(const struct scan_entry *first, size_t count,
+		      struct checkpoint_item *out)
+{
+	const struct stat *newest = NULL, *said = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		enum checkpoint_word word;
+
+		if (!first[i].path) {
+			out->is_folder = true;
+			continue;
+		}
+		word = word_of(&out->what, first[i].path);
+		if (word > out->word) {
+			out->word = word;
+			said = &first[i].st;
+		}
+		if (!newest || compare_times(&first[i].st, newest) > 0)
+			newest = &first[i].st;
+	}
+	if (out->word == CHECKPOINT_COMMITTED &&
+	    compare_times(said, newest) < 0)
+		out->word = CHECKPOINT_NO_WORD;
+}
+
 /* Makes a checkpoint from the entries with the same name. */
 static int make_item(struct checkpoint_scan *scan,
 		     const struct scan_entry *first, size_t count,
@@ -237,24 +343,26 @@ static int make_item(struct checkpoint_scan *scan,
 	for (size_t i = 0; i < count; i++) {
 		const struct scan_entry *from = &first[i];
 
-		if (stat_ms(&from->st) > what->time_ms)
-			what->time_ms = stat_ms(&from->st);
+		int64_t time_ms = stat_ms(&from->st);
+
+		if (time_ms > what->time_ms)
+			what->time_ms = time_ms;
+		if (!i || time_ms < out->first_ms)
+			out->first_ms = time_ms;
 		buf_printf(&text, "%s %llu %lld %lld.%09ld\n",
 			   from->path ? from->path : "/",
 			   (unsigned long long)from->st.st_ino,
 			   from->path ? (long long)from->st.st_size : 0,
 			   (long long)from->st.st_mtim.tv_sec,
 			   from->st.st_mtim.tv_nsec);
-		if (!from->path)
-			continue;
-		what->files[what->file_count++] = (struct checkpoint_file){
-			.path = from->path,
-			.size_bytes = (uint64_t)from->st.st_size,
-			.crc32c = "",
-		};
-		what->size_bytes += (uint64_t)from->st.st_size;
+		if (from->path)
+			add_file(from, what);
+		if (from->link &&
+		    !checkpoint_link_is_inside(from->path, from->link))
+			out->stray_link = from->path;
 	}
-	out->is_partial = is_partial(what);
+	read_word(first, count, out);
+	out->is_partial = out->stray_link || is_partial(what);
 	ret = digest_bytes(buf_text(&text), text.len, &digest, err);
 	if (ret == 0)
 		out->signature = arena_strdup(scan->mem, digest.hex);

@@ -6,20 +6,37 @@
  *
  * Hidden names, unfinished files ("x.tmp", "x.partial", "tmp-x", Orbax's
  * "x.orbax-checkpoint-tmp-1"), links and TensorFlow's list "checkpoint" are
- * left out.
+ * left out.  A symbolic link within a folder is part of the checkpoint.
  */
 #ifndef JOBRUN_CHECKPOINT_SCAN_H
 #define JOBRUN_CHECKPOINT_SCAN_H
 
 #include "core/checkpoint/checkpoint.h"
 
+/* What the files of a folder say of it. */
+enum checkpoint_word {
+	CHECKPOINT_NO_WORD,
+	/* the file that its format writes last is there */
+	CHECKPOINT_LAST_FILE,
+	/* a file that means "complete" is there, and none is newer */
+	CHECKPOINT_COMMITTED,
+};
+
+/* What 'jobrun checkpoint commit' puts into a folder. */
+#define CHECKPOINT_COMMIT "COMPLETE"
+
 struct checkpoint_item {
 	struct checkpoint what; /* name, time, files (without CRCs), sizes */
 	/* Changes with every change of the checkpoint's files, their sizes,
 	 * inodes and times. */
 	const char *signature;
-	/* A file of a TensorFlow checkpoint is missing. */
+	/* A file of a TensorFlow checkpoint is missing, or a link leads out of
+	 * the checkpoint. */
 	bool is_partial;
+	const char *stray_link; /* such a link, or NULL */
+	bool is_folder;
+	enum checkpoint_word word; /* of a folder */
+	int64_t first_ms;          /* the time of its oldest file or folder */
 };
 
 struct checkpoint_items {

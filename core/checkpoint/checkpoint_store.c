@@ -178,9 +178,11 @@ static int read_manifest(struct checkpoint_store *store,
 	if (!value || checkpoint_from_json(value, store->mem, out, err) < 0)
 		goto out;
 	for (i = 0; i < out->file_count; i++) {
-		const struct found_checkpoint *file =
-			find(store, found->number, out->files[i].path);
+		const struct found_checkpoint *file;
 
+		if (out->files[i].link)
+			continue;
+		file = find(store, found->number, out->files[i].path);
 		if (file &&
 		    file->object.size_bytes == out->files[i].size_bytes &&
 		    (!*file->object.crc32c ||
@@ -270,6 +272,9 @@ static struct checkpoint copy_checkpoint(const struct checkpoint *from,
 		out.files[i] = from->files[i];
 		out.files[i].path = arena_strdup(mem, from->files[i].path);
 		out.files[i].crc32c = arena_strdup(mem, from->files[i].crc32c);
+		if (out.files[i].link)
+			out.files[i].link =
+				arena_strdup(mem, from->files[i].link);
 	}
 	return out;
 }
@@ -360,7 +365,9 @@ int checkpoint_store_put(struct checkpoint_store *store,
 	copy.number = store->last + 1;
 	folder = folder_url(store, copy.number);
 	for (size_t i = 0; i < copy.file_count && ret == 0; i++)
-		ret = put_file(store, folder, &copy.files[i], from, err);
+		if (!copy.files[i].link)
+			ret = put_file(store, folder, &copy.files[i], from,
+				       err);
 	if (ret == 0)
 		ret = put_manifest(store, &copy, from, err);
 	if (ret == 0) {
@@ -433,6 +440,20 @@ out:
 	return ret;
 }
 
+static int get_link(const struct checkpoint_file *file, const char *folder,
+		    struct error *err)
+{
+	char *path = path_join(folder, file->path);
+	char *above = path_folder(path);
+	int ret = folder_make(above, err);
+
+	if (ret == 0 && symlink(file->link, path) < 0)
+		ret = error_errno(err, "cannot create '%s'", path);
+	free(above);
+	free(path);
+	return ret;
+}
+
 int checkpoint_store_get(struct checkpoint_store *store,
 			 const struct checkpoint *one, const char *folder,
 			 struct error *err)
@@ -440,7 +461,13 @@ int checkpoint_store_get(struct checkpoint_store *store,
 	int ret = folder_make(folder, err);
 
 	for (size_t i = 0; i < one->file_count && ret == 0; i++)
-		ret = get_file(store, one->number, &one->files[i], folder, err);
+		if (!one->files[i].link)
+			ret = get_file(store, one->number, &one->files[i],
+				       folder, err);
+	/* Nothing is written through a link. */
+	for (size_t i = 0; i < one->file_count && ret == 0; i++)
+		if (one->files[i].link)
+			ret = get_link(&one->files[i], folder, err);
 	return ret;
 }
 

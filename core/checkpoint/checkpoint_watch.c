@@ -15,6 +15,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/checkpoint/checkpoint.h"
+#include "core/checkpoint/checkpoint_news.h"
 #include "core/checkpoint/checkpoint_open.h"
 #include "core/checkpoint/checkpoint_scan.h"
 
@@ -24,12 +25,6 @@
 /* How long the program must go on after it closed a file: a program that fails
  * while writing also closes it, and then ends. */
 #define WENT_ON_MS 2000
-
-/* What happened to a name in the directory, in the order of events. */
-struct news {
-	char *name;
-	uint32_t what; /* events of inotify */
-};
 
 struct checkpoint_watch {
 	char *path;
@@ -41,8 +36,8 @@ struct checkpoint_watch {
 	bool is_resumed;
 	int64_t ended_ms; /* when the trainer ended; 0: it runs */
 	bool ended_well;
-	struct news *news; /* since the last look */
-	size_t news_count;
+	struct checkpoint_news news; /* since the last look */
+	bool is_changed;             /* what the ledger says has changed */
 	struct checkpoint_known **all;
 	size_t count;
 };
@@ -66,20 +61,14 @@ static struct checkpoint_known *add_known(struct checkpoint_watch *watch,
 	return known;
 }
 
-static void read_ledger(struct checkpoint_watch *watch)
+static void read_list(struct checkpoint_watch *watch, const json_t *list,
+		      bool is_broken)
 {
-	char *path = path_join(watch->path, LEDGER);
 	struct error ignored;
-	json_t *value = NULL;
 	const json_t *item;
-	size_t len, i;
-	char *text;
+	size_t i;
 
-	text = file_read(path, LEDGER_MAX, &len, &ignored);
-	watch->had_ledger = text;
-	if (text)
-		value = json_read(text, len, path, &ignored);
-	json_array_foreach(json_object_get(value, "checkpoints"), i, item)
+	json_array_foreach(list, i, item)
 	{
 		struct arena *mem = arena_new();
 		struct checkpoint_known *known;
@@ -93,9 +82,27 @@ static void read_ledger(struct checkpoint_watch *watch)
 		known->what = what;
 		known->signature =
 			arena_strdup(mem, json_get_text(item, "signature", ""));
-		known->state = what.number ? CHECKPOINT_KEPT : CHECKPOINT_WHOLE;
-		known->is_told = true;
+		known->state = is_broken     ? CHECKPOINT_BROKEN
+			       : what.number ? CHECKPOINT_KEPT
+					     : CHECKPOINT_WHOLE;
+		known->is_told = !is_broken;
 	}
+}
+
+static void read_ledger(struct checkpoint_watch *watch)
+{
+	char *path = path_join(watch->path, LEDGER);
+	struct error ignored;
+	json_t *value = NULL;
+	size_t len;
+	char *text;
+
+	text = file_read(path, LEDGER_MAX, &len, &ignored);
+	watch->had_ledger = text;
+	if (text)
+		value = json_read(text, len, path, &ignored);
+	read_list(watch, json_object_get(value, "checkpoints"), false);
+	read_list(watch, json_object_get(value, "broken"), true);
 	json_decref(value);
 	free(text);
 	free(path);
@@ -105,6 +112,7 @@ int checkpoint_watch_save(struct checkpoint_watch *watch, struct error *err)
 {
 	char *path = path_join(watch->path, LEDGER);
 	json_t *out = json_object(), *list = json_array();
+	json_t *broken = json_array();
 	struct buf text = { 0 };
 	int ret;
 
@@ -113,16 +121,20 @@ int checkpoint_watch_save(struct checkpoint_watch *watch, struct error *err)
 		const struct checkpoint_known *known = watch->all[i];
 		json_t *item;
 
-		if (known->state != CHECKPOINT_WHOLE &&
-		    known->state != CHECKPOINT_KEPT)
+		if (known->state == CHECKPOINT_NEW)
 			continue;
 		item = checkpoint_json(&known->what);
 		json_put_text(item, "signature", known->signature);
-		json_array_append_new(list, item);
+		json_array_append_new(known->state == CHECKPOINT_BROKEN ? broken
+									: list,
+				      item);
 	}
 	json_put(out, "checkpoints", list);
+	json_put(out, "broken", broken);
 	json_print(out, &text);
 	ret = file_write(path, text.data, text.len, err);
+	if (ret == 0)
+		watch->is_changed = false;
 	buf_done(&text);
 	json_decref(out);
 	free(path);
@@ -181,21 +193,12 @@ struct checkpoint_watch *checkpoint_watch_open(const char *path,
 	return watch;
 }
 
-static void forget_news(struct checkpoint_watch *watch)
-{
-	for (size_t i = 0; i < watch->news_count; i++)
-		free(watch->news[i].name);
-	free(watch->news);
-	watch->news = NULL;
-	watch->news_count = 0;
-}
-
 void checkpoint_watch_close(struct checkpoint_watch *watch)
 {
 	if (!watch)
 		return;
 	close_folder(watch);
-	forget_news(watch);
+	checkpoint_news_forget(&watch->news);
 	for (size_t i = 0; i < watch->count; i++)
 		known_free(watch->all[i]);
 	free(watch->all);
@@ -228,44 +231,6 @@ static int follow_folder(struct checkpoint_watch *watch, struct error *err)
 	return open_folder(watch, err);
 }
 
-static void add_news(struct checkpoint_watch *watch,
-		     const struct inotify_event *event)
-{
-	if (!event->len || checkpoint_scan_is_part(event->name))
-		return;
-	watch->news = mem_grow(watch->news, watch->news_count + 1,
-			       sizeof(*watch->news));
-	watch->news[watch->news_count++] =
-		(struct news){ .name = mem_strdup(event->name),
-			       .what = event->mask };
-}
-
-/* Takes the events.  If some are lost in an overflow, the quiet period
- * decides. */
-static void take_events(struct checkpoint_watch *watch)
-{
-	_Alignas(struct inotify_event) char data[16384];
-	const struct inotify_event *event;
-	ssize_t len, at;
-
-	while (watch->inotify >= 0 &&
-	       (len = read(watch->inotify, data, sizeof(data))) > 0)
-		for (at = 0; at < len;
-		     at += (ssize_t)(sizeof(*event) + event->len)) {
-			event = (const void *)(data + at);
-			add_news(watch, event);
-		}
-}
-
-static bool was_moved(const struct checkpoint_watch *watch, const char *name)
-{
-	for (size_t i = 0; i < watch->news_count; i++)
-		if (watch->news[i].what & IN_MOVED_TO &&
-		    !strcmp(watch->news[i].name, name))
-			return true;
-	return false;
-}
-
 /* Notes whether the checkpoint, as the last scan found it, was closed, and what
  * came afterwards. */
 static void take_news(const struct checkpoint_watch *watch,
@@ -274,8 +239,8 @@ static void take_news(const struct checkpoint_watch *watch,
 	int64_t step = known->what.step;
 	bool was_closed = false;
 
-	for (size_t i = 0; i < watch->news_count; i++) {
-		const struct news *news = &watch->news[i];
+	for (size_t i = 0; i < watch->news.count; i++) {
+		const struct checkpoint_event *news = &watch->news.items[i];
 		bool is_own = !strcmp(news->name, known->what.name);
 
 		if (is_own && news->what & IN_CLOSE_WRITE) {
@@ -318,10 +283,25 @@ static void copy_item(const struct checkpoint_item *from,
 	for (size_t i = 0; i < what.file_count; i++) {
 		what.files[i] = from->what.files[i];
 		what.files[i].path = arena_strdup(to->mem, what.files[i].path);
+		if (what.files[i].link)
+			what.files[i].link =
+				arena_strdup(to->mem, what.files[i].link);
 	}
 	to->what = what;
 	to->signature = arena_strdup(to->mem, from->signature);
+}
+
+/* Takes what no ledger keeps. */
+static void take_looks(const struct checkpoint_item *from,
+		       struct checkpoint_known *to)
+{
 	to->is_partial = from->is_partial;
+	to->is_folder = from->is_folder;
+	to->word = from->word;
+	to->first_ms = from->first_ms;
+	to->stray_link = from->stray_link
+				 ? arena_strdup(to->mem, from->stray_link)
+				 : NULL;
 }
 
 /* Returns the state of a checkpoint that exists at the start and is not known
@@ -343,9 +323,11 @@ static void take_item(struct checkpoint_watch *watch,
 
 	if (known && !strcmp(known->signature, item->signature)) {
 		known->is_there = true;
+		take_looks(item, known);
 		/* The last scan saw the name before its event was there. */
 		if (known->state == CHECKPOINT_NEW &&
-		    was_moved(watch, item->what.name))
+		    checkpoint_news_has(&watch->news, IN_MOVED_TO,
+					item->what.name))
 			known->state = CHECKPOINT_WHOLE;
 		take_news(watch, known);
 		return;
@@ -358,14 +340,17 @@ static void take_item(struct checkpoint_watch *watch,
 	}
 	known = add_known(watch, arena_new());
 	copy_item(item, known);
-	known->state = first_state(watch);
+	take_looks(item, known);
+	/* It may be committed after its trainer's end. */
+	known->state = item->word == CHECKPOINT_COMMITTED ? CHECKPOINT_NEW
+							  : first_state(watch);
 	known->is_there = true;
 	/* A time in the future, from a clock that was set or another machine,
 	 * proves nothing. */
 	if (age_ms < 0)
 		age_ms = 0;
 	known->quiet_from_ms = time_monotonic_ms() - age_ms;
-	if (was_moved(watch, item->what.name))
+	if (checkpoint_news_has(&watch->news, IN_MOVED_TO, item->what.name))
 		known->state = CHECKPOINT_WHOLE;
 	take_news(watch, known);
 }
@@ -383,6 +368,49 @@ static bool went_on(const struct checkpoint_watch *watch,
 		known->closed_ms + least_ms <= watch->ended_ms);
 }
 
+/* Whether a folder of a later step, or of none if this has none, was begun
+ * after the folder's last change. */
+static bool is_followed(const struct checkpoint_watch *watch,
+			const struct checkpoint_known *known)
+{
+	int64_t step = known->what.step;
+
+	for (size_t i = 0; i < watch->count; i++) {
+		const struct checkpoint_known *other = watch->all[i];
+
+		if (other != known && other->is_there && other->is_folder &&
+		    other->first_ms > known->what.time_ms &&
+		    (step < 0 ? other->what.step < 0 : other->what.step > step))
+			return true;
+	}
+	return false;
+}
+
+/* Whether somebody or something says that the folder is complete.  Its files
+ * alone do not: more of them may be to come. */
+static bool is_confirmed(const struct checkpoint_watch *watch,
+			 const struct checkpoint_known *known)
+{
+	return known->word == CHECKPOINT_COMMITTED || is_followed(watch, known);
+}
+
+/* Settles what is new when the trainer has ended. */
+static void settle_end(struct checkpoint_watch *watch,
+		       struct checkpoint_known *known)
+{
+	int64_t until_ms = known->quiet_from_ms + watch->quiet_ms;
+	bool whole = watch->ended_well ||
+		     (!known->is_open && until_ms <= watch->ended_ms) ||
+		     went_on(watch, known);
+
+	if (known->is_folder && !watch->ended_well)
+		whole = is_confirmed(watch, known) ||
+			(whole && known->word == CHECKPOINT_LAST_FILE);
+	whole = whole && !known->is_partial;
+	known->state = whole ? CHECKPOINT_WHOLE : CHECKPOINT_BROKEN;
+	watch->is_changed = true;
+}
+
 /* Applies the time that has passed; returns how long the checkpoint must still
  * stay quiet, or -1. */
 static int64_t settle(struct checkpoint_watch *watch,
@@ -395,16 +423,14 @@ static int64_t settle(struct checkpoint_watch *watch,
 	if (known->state != CHECKPOINT_NEW)
 		return -1;
 	if (watch->ended_ms) {
-		bool whole = watch->ended_well ||
-			     (!known->is_open && until_ms <= watch->ended_ms) ||
-			     went_on(watch, known);
-
-		whole = whole && !known->is_partial;
-
-		known->state = whole ? CHECKPOINT_WHOLE : CHECKPOINT_BROKEN;
+		settle_end(watch, known);
 		return -1;
 	}
 	if (known->is_partial)
+		return -1;
+	if (known->is_folder && is_confirmed(watch, known))
+		until_ms = now_ms;
+	else if (known->is_folder && known->word == CHECKPOINT_NO_WORD)
 		return -1;
 	if (until_ms > now_ms)
 		return until_ms - now_ms;
@@ -453,7 +479,7 @@ int checkpoint_watch_look(struct checkpoint_watch *watch, int64_t *next_ms,
 	*next_ms = -1;
 	/* The events are taken before the scan: later ones are for the next
 	 * look. */
-	take_events(watch);
+	checkpoint_news_take(&watch->news, watch->inotify);
 	if (ret == 0 && watch->folder >= 0)
 		ret = checkpoint_scan(watch->folder, watch->path, mem, &items,
 				      err);
@@ -471,9 +497,9 @@ int checkpoint_watch_look(struct checkpoint_watch *watch, int64_t *next_ms,
 			*next_ms = wait_ms;
 	}
 	watch->is_first = false;
-	forget_news(watch);
+	checkpoint_news_forget(&watch->news);
 	/* Save now, so that a kill loses nothing. */
-	if (has_untold(watch))
+	if (has_untold(watch) || watch->is_changed)
 		ret = checkpoint_watch_save(watch, err);
 out:
 	arena_free(mem);
@@ -516,7 +542,8 @@ static bool is_recorded(const struct checkpoint_watch *ledger,
 			const struct checkpoint_item *item)
 {
 	for (size_t i = 0; i < ledger->count; i++)
-		if (!strcmp(ledger->all[i]->signature, item->signature))
+		if (ledger->all[i]->state != CHECKPOINT_BROKEN &&
+		    !strcmp(ledger->all[i]->signature, item->signature))
 			return true;
 	return false;
 }

@@ -3,10 +3,14 @@
  * Watches a trainer's checkpoint directory from another process, to tell which
  * checkpoints are complete.  A checkpoint is complete
  *  - when it gets its name by rename(2), or
- *  - when it was left alone for the quiet period, nobody has it open for
- *    writing, and the trainer still ran then, or has ended well since, or
- *  - when it is one file that was closed, and the trainer then went on for two
- *    seconds, or began a file of a later step, however it has ended since.
+ *  - when the trainer has ended well, or
+ *  - if it is a file: when it was left alone for the quiet period, nobody has it
+ *    open for writing, and the trainer still ran then; or when it was closed,
+ *    and the trainer then went on for two seconds, or began a file of a later
+ *    step, however it has ended since, or
+ *  - if it is a folder: when a file in it says so (enum checkpoint_word), or a
+ *    later checkpoint was begun after its last change, and nobody has one of
+ *    its files open for writing.
  * A checkpoint that was being written when the trainer was killed never
  * becomes complete, however long ago that was.  The watch records its
  * findings in the directory itself (".jobrun-checkpoints.json"), for the
@@ -17,7 +21,7 @@
 
 #include <stdint.h>
 
-#include "core/checkpoint/checkpoint.h"
+#include "core/checkpoint/checkpoint_scan.h"
 
 enum checkpoint_state {
 	CHECKPOINT_NEW, /* it may still be written to */
@@ -46,6 +50,10 @@ struct checkpoint_known {
 	bool is_open;   /* was open for writing at the last look */
 	bool is_partial;
 	bool is_there;
+	bool is_folder;
+	enum checkpoint_word word;
+	int64_t first_ms;       /* of its oldest file or folder */
+	const char *stray_link; /* a link that leads out of it, or NULL */
 };
 
 struct checkpoint_watch;

@@ -23,6 +23,16 @@ void saver_skipped(void *keeping, const char *what, const char *why)
 	saver_say(keeping, UPLOAD_NOTE, "%s does not count: %s", what, why);
 }
 
+void saver_say_unconfirmed(struct keeping *k, struct checkpoint_known *known)
+{
+	saver_say(k, UPLOAD_NOTE,
+		  "'%s' is unconfirmed and does not count: nothing says that "
+		  "it is complete; if it is, run 'jobrun checkpoint commit "
+		  "%s/%s'",
+		  known->what.name, k->config.directory, known->what.name);
+	known->is_told = true;
+}
+
 static void add(struct candidates *all, const struct checkpoint *what,
 		bool is_local)
 {
@@ -46,7 +56,12 @@ static void add_local(struct keeping *k, struct candidates *all)
 
 	known = checkpoint_watch_all(k->watch, &count);
 	for (size_t i = 0; i < count; i++) {
-		if (known[i]->state == CHECKPOINT_BROKEN)
+		/* A later program's checkpoints say nothing of this one. */
+		if (known[i]->is_folder && known[i]->state == CHECKPOINT_NEW)
+			known[i]->state = CHECKPOINT_BROKEN;
+		if (known[i]->state == CHECKPOINT_BROKEN && known[i]->is_folder)
+			saver_say_unconfirmed(k, known[i]);
+		else if (known[i]->state == CHECKPOINT_BROKEN)
 			saver_say(k, UPLOAD_NOTE,
 				  "'%s' does not count: its trainer may have "
 				  "ended while writing it",
@@ -64,8 +79,10 @@ static void disregard_local(struct keeping *k)
 	size_t count;
 
 	known = checkpoint_watch_all(k->watch, &count);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		known[i]->state = CHECKPOINT_BROKEN;
+		known[i]->is_told = true;
+	}
 }
 
 /* Adds the checkpoints in the store.  An unreachable store is an error, or a

@@ -37,6 +37,9 @@ void saver_say(struct keeping *k, enum upload_event_kind kind,
 /* Reports a skipped checkpoint; for checkpoint_store_read(). */
 void saver_skipped(void *keeping, const char *what, const char *why);
 
+/* Names a folder that nothing says is complete. */
+void saver_say_unconfirmed(struct keeping *k, struct checkpoint_known *known);
+
 /* Finds the checkpoint to resume from and brings it to this machine: `path` is
  * new, or NULL. */
 int saver_choose(struct keeping *k, char **path, struct error *err);

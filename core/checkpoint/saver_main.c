@@ -318,6 +318,29 @@ static int64_t look(struct keeping *k)
 	return sooner(LOOK_MS, next_ms);
 }
 
+/* Says what does not count although it looks like a checkpoint. */
+static void say_left_out(struct keeping *k)
+{
+	struct checkpoint_known **all;
+	size_t count;
+
+	all = checkpoint_watch_all(k->watch, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (all[i]->is_told)
+			continue;
+		if (all[i]->stray_link) {
+			saver_say(k, UPLOAD_FAILING,
+				  "'%s' does not count: the symbolic link "
+				  "'%s' leads out of it",
+				  all[i]->what.name, all[i]->stray_link);
+			all[i]->is_told = true;
+		} else if (all[i]->is_folder &&
+			   all[i]->state == CHECKPOINT_BROKEN) {
+			saver_say_unconfirmed(k, all[i]);
+		}
+	}
+}
+
 static int attend(struct keeping *k)
 {
 	for (;;) {
@@ -326,6 +349,7 @@ static int attend(struct keeping *k)
 
 		hear(k);
 		wait_ms = look(k);
+		say_left_out(k);
 		known = next_pending(k);
 		if (k->is_ending && !known)
 			return 0;

@@ -115,6 +115,36 @@ from 2" ]
   [[ $output == *step-0.pt* && $output != *step-[12]* ]]
 }
 
+@test "a folder counts only when something says so; another is named, and counts once committed" {
+  # All files of each are closed, and left alone, before it fails.
+  keeping a.yaml a 'cd "$JOBRUN_CHECKPOINT_DIR"; echo "from ${JOBRUN_CHECKPOINT##*/}"
+    [ ! -e '"$TMP"'/over ] || exit 0
+    mkdir step-1; echo 1 >step-1/a; ln -s a step-1/latest; jobrun checkpoint commit step-1
+    mkdir step-2; echo half >step-2/a; touch -d "1 hour ago" step-2/a step-2
+    while [ ! -e '"$TMP"'/kept/a/00000001.json ]; do sleep 0.05; done
+    touch '"$TMP"'/over; kill -9 $$' \
+    '{directory: '"$TMP"'/ck, to: kept, quietPeriod: 1s}' \
+    'restart: {maxRestarts: 1, backoff: 0s}'
+  PATH=${JOBRUN%/*}:$PATH run --separate-stderr jobrun apply a.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *"from step-1"* ]]
+  named="'step-2' is unconfirmed and does not count: nothing says that it is complete; if it is, run 'jobrun checkpoint commit $TMP/ck/step-2'"
+  [[ $stderr == *"$named"* ]]
+  [ "$(readlink ck/step-1/latest)" = a ]
+  grep -q '"link"' kept/a/00000001.json
+  # Whole after all.
+  "$JOBRUN" checkpoint commit ck/step-2
+  run --separate-stderr jobrun apply --rerun a.yaml
+  [[ $output == *"from step-2"* ]]
+  [[ $stderr != *unconfirmed* ]]
+  run "$JOBRUN" checkpoint commit kept/a/00000001.json
+  [ "$status" -eq 65 ]
+  run "$JOBRUN" checkpoint list x
+  [ "$status" -eq 64 ]
+  run "$JOBRUN" checkpoint commit nothing
+  [ "$status" -eq 1 ]
+}
+
 @test "a killed keeper is followed by another; with the supervisor all end" {
   keeping a.yaml a "$TRAINER"' save 1; while [ ! -e go ]; do sleep 0.05; done; save 2; while [ ! -e stop ]; do sleep 0.05; done' \
     '{to: kept}'

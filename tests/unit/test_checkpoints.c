@@ -244,11 +244,12 @@ static void what_is_left_alone_is_whole(void **state)
 	/* A file was added to it just now. */
 	look(p, watch, "a:W d:n ");
 	make_old(p, "d", 61);
-	look(p, watch, "a:W d:W ");
+	/* More files of a folder may be to come. */
+	look(p, watch, "a:W d:n ");
 	/* A time in the future proves nothing. */
 	write_in(p, "f", "1");
 	make_old(p, "f", -3600);
-	look(p, watch, "a:W d:W f:n ");
+	look(p, watch, "a:W d:n f:n ");
 	checkpoint_watch_close(watch);
 }
 
@@ -351,9 +352,94 @@ static void what_is_open_is_not_whole(void **state)
 	look(p, watch, "a:n d:n ");
 	fclose(inner);
 	make_old(p, "d/y", 61);
+	write_in(p, "d/COMPLETE", "");
 	look(p, watch, "a:n d:W ");
 	fail_after(p, watch, 3600000, "a:B d:W ");
 	fclose(file);
+}
+
+static void a_folder_counts_when_something_says_so(void **state)
+{
+	struct place *p = *state;
+	struct checkpoint_watch *watch = watch_open(p, 60000);
+	FILE *file;
+
+	look(p, watch, "");
+	/* Files that mean that all others are there. */
+	write_in(p, "a/model.pt", "1");
+	make_old(p, "a/model.pt", 61);
+	make_old(p, "a", 61);
+	look(p, watch, "a:n ");
+	write_in(p, "a/COMPLETE", "");
+	look(p, watch, "a:W ");
+	write_in(p, "b/0.distcp", "1");
+	write_in(p, "b/.metadata", "1");
+	look(p, watch, "a:W b:W ");
+	/* Not while it is written, and not what an earlier one has left. */
+	file = fopen(path_of(p, "b/1.distcp"), "w");
+	look(p, watch, "a:W b:n ");
+	fputs("1", file);
+	fclose(file);
+	make_old(p, "b/.metadata", 1);
+	look(p, watch, "a:W b:n ");
+	fail_after(p, watch, 3600000, "a:W b:B ");
+	/* The last file of a format, and then nothing for a while. */
+	watch = watch_open(p, 60000);
+	write_in(p, "c/model.bin", "1");
+	write_in(p, "c/trainer_state.json", "1");
+	look(p, watch, "c:n ");
+	make_old(p, "c/model.bin", 61);
+	make_old(p, "c/trainer_state.json", 61);
+	make_old(p, "c", 61);
+	look(p, watch, "c:W ");
+	checkpoint_watch_close(watch);
+}
+
+static void a_folder_counts_when_a_later_one_is_begun(void **state)
+{
+	struct place *p = *state;
+	struct checkpoint_watch *watch = watch_open(p, 60000);
+
+	write_in(p, "step-1/x", "1");
+	write_in(p, "step-2/x", "1");
+	make_old(p, "step-1/x", 30);
+	make_old(p, "step-1", 30);
+	make_old(p, "step-2/x", 20);
+	make_old(p, "step-2", 20);
+	look(p, watch, "step-1:W step-2:n ");
+	/* A file beside it, or one of an earlier step, does not count. */
+	write_in(p, "events.1700000000", "1");
+	write_in(p, "step-0/x", "1");
+	look(p, watch, "step-1:W step-2:n events.1700000000:n step-0:n ");
+	fail_after(p, watch, 60000,
+		   "step-1:W step-2:B events.1700000000:W step-0:B ");
+}
+
+static void
+an_unconfirmed_folder_is_left_out_until_it_is_committed(void **state)
+{
+	struct place *p = *state;
+	struct checkpoint_watch *watch = watch_open(p, 60000);
+
+	write_in(p, "step-1/x", "1");
+	look(p, watch, "step-1:n ");
+	assert_int_equal(checkpoint_watch_end(watch, time_monotonic_ms(), false,
+					      &p->err),
+			 0);
+	checkpoint_watch_close(watch);
+	/* Neither the next trainer's checkpoints nor time confirm it, even to a
+	 * watch that takes over from a killed one. */
+	watch = checkpoint_watch_open(p->directory, 60000, true, &p->err);
+	write_in(p, "step-2/x", "1");
+	make_old(p, "step-2/x", -1);
+	make_old(p, "step-2", -1);
+	look(p, watch, "step-1:B step-2:n ");
+	checkpoint_watch_close(watch);
+	/* Its owner does. */
+	write_in(p, "step-1/COMPLETE", "");
+	watch = watch_open(p, 60000);
+	look(p, watch, "step-1:W step-2:B ");
+	checkpoint_watch_close(watch);
 }
 
 static void who_ended_well_has_written_all(void **state)
@@ -514,6 +600,83 @@ static void put_text(struct place *p, const char *path, const char *text)
 	assert_int_equal(file_write(whole, text, strlen(text), &p->err), 0);
 }
 
+/* Only what leads to the same checkpoint, whatever lies between. */
+static void links_lead_inside_or_out(void **state)
+{
+	static const struct {
+		const char *path, *link;
+		bool inside;
+	} cases[] = {
+		{ "s/a", "b", true },          { "s/a", "d/b", true },
+		{ "s/d/a", "../b", true },     { "s/d/e/a", "../../b", true },
+		{ "s/a", "../s/b", false },    { "s/a", "../t/b", false },
+		{ "s/d/a", "../../t", false }, { "s/a", "/etc/passwd", false },
+		{ "s/a", "b/../../x", false }, { "s/a", "..", false },
+		{ "s/a", ".", false },         { "s/a", "", false },
+		{ "a", "b", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++)
+		if (checkpoint_link_is_inside(cases[i].path, cases[i].link) !=
+		    cases[i].inside)
+			fail_msg("%s -> %s", cases[i].path, cases[i].link);
+}
+
+static void links_within_a_folder_are_kept(void **state)
+{
+	struct place *p = *state;
+	struct object_store *objects = open_folders();
+	struct checkpoint_store *store =
+		checkpoint_store_open(objects, p->store);
+	struct checkpoint_source from = { .is_same = always_same };
+	struct checkpoint_item item;
+	const struct checkpoint *all;
+	char target[PATH_MAX];
+	size_t count;
+	long number;
+
+	write_in(p, "s/rank0.pt", "1");
+	write_in(p, "s/d/x", "1");
+	assert_int_equal(symlink("rank0.pt", path_of(p, "s/latest.pt")), 0);
+	/* It would lead elsewhere when it is fetched. */
+	assert_int_equal(
+		symlink(path_of(p, "s/rank0.pt"), path_of(p, "s/d/up")), 0);
+	from.folder = open(p->directory, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(checkpoint_scan_one(from.folder, p->directory, "s",
+					     p->mem, &item, &p->err),
+			 0);
+	assert_null(item.stray_link);
+	assert_int_equal(checkpoint_store_read(store, NULL, NULL, &p->err), 0);
+	assert_int_equal(checkpoint_store_put(store, &item.what, &from, &number,
+					      &p->err),
+			 0);
+	assert_int_equal(checkpoint_store_read(store, NULL, NULL, &p->err), 0);
+	all = checkpoint_store_all(store, &count);
+	assert_int_equal(count, 1);
+	assert_int_equal(checkpoint_store_get(store, &all[0],
+					      path_of(p, ".fetched"), &p->err),
+			 0);
+	assert_int_equal(readlink(path_of(p, ".fetched/s/latest.pt"), target,
+				  sizeof(target)),
+			 8);
+	assert_memory_equal(target, "rank0.pt", 8);
+	assert_int_equal(
+		readlink(path_of(p, ".fetched/s/d/up"), target, sizeof(target)),
+		11);
+	assert_memory_equal(target, "../rank0.pt", 11);
+	/* A link that leads out cannot be kept, so nothing is. */
+	assert_int_equal(symlink("../other", path_of(p, "s/out")), 0);
+	assert_int_equal(checkpoint_scan_one(from.folder, p->directory, "s",
+					     p->mem, &item, &p->err),
+			 0);
+	assert_string_equal(item.stray_link, "s/out");
+	assert_true(item.is_partial);
+	close(from.folder);
+	checkpoint_store_close(store);
+	object_store_free(objects);
+}
+
 static void half_and_broken_ones_do_not_count(void **state)
 {
 	static const char strange[] = "{\"formatVersion\":1,\"name\":\"..\","
@@ -624,6 +787,7 @@ static void the_directory_is_no_part_of_the_source(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(links_lead_inside_or_out),
 		cmocka_unit_test(steps_are_read_from_names),
 		cmocka_unit_test(the_directory_is_no_part_of_the_source),
 		IN_PLACE(files_and_folders_are_checkpoints),
@@ -632,6 +796,11 @@ int main(void)
 		IN_PLACE(what_was_cut_off_never_is),
 		IN_PLACE(what_was_closed_before_a_failure_counts),
 		IN_PLACE(what_is_open_is_not_whole),
+		IN_PLACE(a_folder_counts_when_something_says_so),
+		IN_PLACE(a_folder_counts_when_a_later_one_is_begun),
+		IN_PLACE(
+			an_unconfirmed_folder_is_left_out_until_it_is_committed),
+		IN_PLACE(links_within_a_folder_are_kept),
 		IN_PLACE(who_ended_well_has_written_all),
 		IN_PLACE(what_was_there_before_counts_if_it_is_old),
 		IN_PLACE(a_directory_that_is_made_anew_is_followed),

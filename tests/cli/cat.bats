@@ -148,10 +148,9 @@ for one in tarfile.open(fileobj=sys.stdin.buffer, mode="r|*"):
   run bash -c '"$JOBRUN" cat a 2>&1 >&-'
   [ "$status" -eq 1 ]
   [ "$output" = "jobrun: error: standard output is closed" ]
-  mkfifo all
-  cat all >b &
   mkdir fifos
-  mv all fifos/0
+  mkfifo fifos/0
+  cat fifos/0 >b &
   jobrun cat --fifo fifos a >&-
   wait
   cmp a b

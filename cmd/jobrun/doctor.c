@@ -10,6 +10,7 @@
 #include "core/base/library.h"
 #include "providers/registry.h"
 #include "schema/catalogue/catalogue_get.h"
+#include "schema/read/yaml_read.h"
 
 #define CATALOGUE_OLD_DAYS 365
 
@@ -104,6 +105,8 @@ static void look_at_catalogue(struct checks *all)
 /* Runs the checks of all providers; a check that several share runs once. */
 static void ask_providers(const struct app *app, struct checks *all)
 {
+	const struct provider_env env = { .trace_http = app->trace_http,
+					  .read_yaml = yaml_read };
 	size_t i, j;
 
 	for (i = 0; providers[i]; i++) {
@@ -112,7 +115,7 @@ static void ask_providers(const struct app *app, struct checks *all)
 		for (j = 0; providers[j]->doctor != providers[i]->doctor;)
 			j++;
 		if (j == i)
-			providers[i]->doctor(app->trace_http, all);
+			providers[i]->doctor(&env, all);
 	}
 }
 

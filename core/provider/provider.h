@@ -410,7 +410,7 @@ struct provider {
 	const struct provider_command *const *commands; /* NULL-terminated */
 	/* Checks what its jobs need here and elsewhere: adds to `out`
 	 * (core/provider/checks.h). */
-	void (*doctor)(const char *trace_http, struct checks *out);
+	void (*doctor)(const struct provider_env *env, struct checks *out);
 };
 
 /* The readers of these providers; `all` is NULL-terminated. */

@@ -7,6 +7,7 @@
 #include "core/base/buf.h"
 #include "core/net/http.h"
 #include "core/provider/checks.h"
+#include "core/provider/provider.h"
 #include "providers/google/auth/credentials.h"
 #include "providers/google/base/endpoint.h"
 #include "providers/google/google.h"
@@ -129,9 +130,9 @@ static void look_for_services(struct http *http, const char *region,
 			end_reach(&reach[i], (enum google_service)i, all);
 }
 
-void doctor_google(const char *trace_http, struct checks *all)
+void doctor_google(const struct provider_env *env, struct checks *all)
 {
-	const struct http_options options = { .trace = trace_http };
+	const struct http_options options = { .trace = env->trace_http };
 	struct google *google;
 	struct google_place place;
 	struct error err;

@@ -5,8 +5,8 @@
 #define JOBRUN_DOCTOR_GOOGLE_H
 
 struct checks;
+struct provider_env;
 
-/* `trace_http`: the file that records requests, or NULL. */
-void doctor_google(const char *trace_http, struct checks *all);
+void doctor_google(const struct provider_env *env, struct checks *all);
 
 #endif

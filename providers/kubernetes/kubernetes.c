@@ -14,6 +14,7 @@
 #include "providers/kubernetes/render.h"
 #include "providers/kubernetes/manifest/kube_block.h"
 #include "providers/kubernetes/companions.h"
+#include "providers/kubernetes/doctor_kubernetes.h"
 #include "providers/kubernetes/kube_follow.h"
 #include "providers/kubernetes/kube_internal.h"
 #include "providers/kubernetes/overview.h"
@@ -341,6 +342,21 @@ static void kube_close(void *ctx)
 	free(kube);
 }
 
+static void doctor(const struct provider_env *env, struct checks *out)
+{
+	const struct kubeconfig_choice usual = { 0 };
+	struct error ignored;
+	struct kube *kube;
+
+	if (!kubeconfig_is_there(&usual)) {
+		doctor_missing(out);
+		return;
+	}
+	kube = kube_open(env, &ignored);
+	doctor_cluster(kube, out);
+	kube_close(kube);
+}
+
 static const struct kind *const kinds[] = { &kind_kube_secret,
 					    &kind_kube_config_map,
 					    &kind_kube_service, &kind_kube_run,
@@ -363,4 +379,5 @@ const struct provider provider_kubernetes = {
 	.reader = &reader_kubernetes,
 	.render = &kubernetes_render,
 	.trials = &kubernetes_trials,
+	.doctor = doctor,
 };

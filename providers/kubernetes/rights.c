@@ -6,7 +6,8 @@
 
 #include "core/base/json.h"
 
-#define REVIEW_ROOT "/apis/authorization.k8s.io/v1/"
+#define ACCESS_ROOT "/apis/authorization.k8s.io/v1"
+#define IDENTITY_ROOT "/apis/authentication.k8s.io/v1"
 
 struct kube_rights {
 	const struct apiserver *api;
@@ -96,11 +97,21 @@ static const char *group_of(const struct kube_type *type, struct arena *mem)
 	return arena_strndup(mem, from, strcspn(from, "/"));
 }
 
-/* Returns the status of a review as a new value, or NULL. */
-static json_t *review(struct apiserver *api, const char *kind,
-		      const char *plural, json_t *spec)
+static const struct kube_type rules_review = { "SelfSubjectRulesReview",
+					       ACCESS_ROOT,
+					       "selfsubjectrulesreviews" };
+static const struct kube_type access_review = { "SelfSubjectAccessReview",
+						ACCESS_ROOT,
+						"selfsubjectaccessreviews" };
+static const struct kube_type identity_review = { "SelfSubjectReview",
+						  IDENTITY_ROOT,
+						  "selfsubjectreviews" };
+
+/* Returns the status of a review as a new value, or NULL.  Takes `spec`. */
+static json_t *review(struct apiserver *api, const struct kube_type *type,
+		      json_t *spec)
 {
-	char *path = mem_printf(REVIEW_ROOT "%s", plural);
+	char *path = mem_printf("%s/%s", type->root, type->plural);
 	json_t *body = json_object(), *out = NULL;
 	struct apiserver_request request = {
 		.method = "POST", .path = path, .body = body, .repeatable = true
@@ -108,9 +119,10 @@ static json_t *review(struct apiserver *api, const char *kind,
 	struct apiserver_answer answer = { 0 };
 	struct error ignored;
 
-	json_put_text(body, "apiVersion", "authorization.k8s.io/v1");
-	json_put_text(body, "kind", kind);
-	json_put(body, "spec", spec);
+	json_put_text(body, "apiVersion", type->root + strlen("/apis/"));
+	json_put_text(body, "kind", type->kind);
+	if (spec)
+		json_put(body, "spec", spec);
 	if (apiserver_call(api, &request, &answer, &ignored) == 0)
 		out = json_incref(json_object_get(answer.body, "status"));
 	apiserver_answer_done(&answer);
@@ -133,8 +145,7 @@ static struct kube_rights *find(struct kube *kube, const struct kube_at *at)
 	one->api = at->api;
 	memcpy(one->name_space, at->name_space, sizeof(one->name_space));
 	one->known = json_object();
-	status = review(at->api, "SelfSubjectRulesReview",
-			"selfsubjectrulesreviews",
+	status = review(at->api, &rules_review,
 			json_pack("{s:s}", "namespace", at->name_space));
 	one->rules = json_incref(json_object_get(status, "resourceRules"));
 	json_decref(status);
@@ -212,8 +223,7 @@ static bool may(struct kube *kube, const struct kube_at *at, const char *verb,
 			json_put_text(
 				json_object_get(ask, "resourceAttributes"),
 				"subresource", part);
-		status = review(at->api, "SelfSubjectAccessReview",
-				"selfsubjectaccessreviews", ask);
+		status = review(at->api, &access_review, ask);
 		granted = !status ||
 			  json_is_true(json_object_get(status, "allowed"));
 		json_decref(status);
@@ -232,6 +242,17 @@ bool rights_may(struct kube *kube, const struct kube_at *at, const char *verb,
 	granted = may(kube, at, verb, type, NULL);
 	pthread_mutex_unlock(&kube->lock);
 	return granted;
+}
+
+const char *rights_who(const struct kube_at *at, struct arena *mem)
+{
+	json_t *status = review(at->api, &identity_review, NULL);
+	const char *name = json_get_text(json_object_get(status, "userInfo"),
+					 "username", "");
+	const char *out = *name ? arena_strdup(mem, name) : NULL;
+
+	json_decref(status);
+	return out;
 }
 
 bool rights_remember(struct kube *kube, const struct kube_at *at,

@@ -24,6 +24,7 @@ enum right_need {
 	NEED_QUEUE = 1 << 5,
 	NEED_LABELS = 1 << 6, /* of its namespace */
 	NEED_TTL = 1 << 7,    /* records its success */
+	NEED_ALL = (1 << 8) - 1,
 };
 
 unsigned rights_need(const struct kube_job *made, const struct kube_type *type);
@@ -37,6 +38,9 @@ void rights_check(struct kube *kube, const struct kube_at *at, unsigned needs,
 /* Whether one of them is granted, or may be. */
 bool rights_may(struct kube *kube, const struct kube_at *at, const char *verb,
 		const struct kube_type *type);
+/* The name under which the cluster knows the user, in `mem`; NULL if it does not
+ * say. */
+const char *rights_who(const struct kube_at *at, struct arena *mem);
 /* The answer of `ask` about a namespace, asked once for each under that key. */
 bool rights_remember(struct kube *kube, const struct kube_at *at,
 		     const char *key, bool (*ask)(const struct kube_at *at));

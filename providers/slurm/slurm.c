@@ -423,9 +423,9 @@ static void slurm_close(void *ctx)
 	free(slurm);
 }
 
-static void doctor(const char *trace_http, struct checks *out)
+static void doctor(const struct provider_env *env, struct checks *out)
 {
-	(void)trace_http;
+	(void)env;
 	checks_program(out, "sbatch",
 		       "needed for the provider slurm: install Slurm's client "
 		       "commands");

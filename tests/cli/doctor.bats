@@ -26,7 +26,8 @@ clean() {
   unset GOOGLE_APPLICATION_CREDENTIALS GOOGLE_CLOUD_PROJECT GCLOUD_PROJECT \
     CLOUDSDK_AUTH_ACCESS_TOKEN GOOGLE_OAUTH_ACCESS_TOKEN \
     CLOUDSDK_COMPUTE_ZONE CLOUDSDK_CORE_PROJECT
-  export CLOUDSDK_CONFIG=$TMP/gcloud NO_GCE_CHECK=true
+  unset KUBECONFIG
+  export CLOUDSDK_CONFIG=$TMP/gcloud NO_GCE_CHECK=true HOME=$TMP
 }
 
 @test "a machine without credentials is told what to do, and is no failure" {
@@ -41,6 +42,7 @@ clean() {
   [[ $output == *"ok       libcurl"* ]]
   [[ $output == *"missing  credentials               no credentials for Google Cloud: run 'gcloud auth application-default login'"* ]]
   [[ $output == *"missing  project                   set GOOGLE_CLOUD_PROJECT"* ]]
+  [[ $output == *"missing  kubeconfig                needed for the provider kubernetes: set KUBECONFIG or write ~/.kube/config"* ]]
 }
 
 @test "a state directory that cannot be used is bad" {

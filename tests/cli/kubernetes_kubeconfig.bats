@@ -2,6 +2,7 @@
 # bats file_tags=server
 load helper
 load kubernetes
+load kubernetes_rights
 
 @test "a user may act as another, in groups" {
   tell state '{"pods": [{"exit": 0, "lines": ["here"]}]}'
@@ -95,4 +96,49 @@ for one in all:
   tell state '{"paused": false}'
   wait "$cancelling"
   jobrun delete ending
+}
+
+# Credentials for anything else are none of the cluster's.
+doctor() {
+  env -u GOOGLE_APPLICATION_CREDENTIALS CLOUDSDK_CONFIG="$TMP/gcloud" \
+    NO_GCE_CHECK=true "$JOBRUN" doctor "$@"
+}
+
+@test "doctor says which cluster answers, to whom, and which rights are missing" {
+  tell state '{"kueue": "v1beta2", "role": '"$(role)"'}'
+  run doctor
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"ok       kubeconfig                cluster '$BASE' (context 'test'), namespace 'team'"* ]]
+  [[ $output == *"ok       version                   v1.33.1"* ]]
+  [[ $output == *"ok       identity                  tester"* ]]
+  [[ $output == *"ok       JobSet                    jobset.x-k8s.io/v1alpha2"* ]]
+  [[ $output == *"ok       Kueue                     kueue.x-k8s.io/v1beta2"* ]]
+  [[ $output == *"ok       rights                    all that examples/kubernetes/role.yaml grants"* ]]
+  # What is not there is needed by some jobs only.
+  tell state '{"kueue": false, "jobset": false, "identity": false, "role": '"$(role pods/log)"'}'
+  run doctor
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"missing  identity                  the cluster does not say"* ]]
+  [[ $output == *"missing  JobSet                    needed for jobs whose pods are not all alike: install JobSet"* ]]
+  [[ $output == *"missing  Kueue                     needed for jobrun.kubernetes.queue: install Kueue"* ]]
+  [[ $output == *"missing  right                     the right to get pods/log in namespace 'team': without it there are no logs"* ]]
+  [[ $output != *"jobsets in namespace"* && $output != *"workloads in namespace"* ]]
+  tell state '{"jobset": true, "identity": true, "role": null}'
+  # As somebody else, whom the cluster knows by that name.
+  sed 's/user: {token:/user: {as: boss, token:/' "$KUBECONFIG" >boss
+  KUBECONFIG=boss run doctor --format json
+  [[ $output == *'"boss"'* ]]
+  # A login that has ended, and a cluster that is gone.
+  sed 's/token: [^}]*}/token: old}/' "$KUBECONFIG" >old
+  KUBECONFIG=old run doctor
+  echo "$output"
+  [ "$status" -eq 77 ]
+  [[ $output == *"bad      version                   the cluster does not accept your login (401)"* ]]
+  sed 's/127.0.0.1:[0-9]*/127.0.0.1:1/' "$KUBECONFIG" >gone
+  KUBECONFIG=gone run doctor
+  echo "$output"
+  [ "$status" -eq 69 ]
+  [[ $output == *"bad      version "* ]]
 }

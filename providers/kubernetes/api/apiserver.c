@@ -21,6 +21,8 @@
 #define SECRETS_MAX ((size_t)4 << 20)
 /* JobSet's, and both versions of Kueue's two. */
 #define GROUPS_MAX 8
+/* The limit for a request that is made once. */
+#define ONCE_MS 5000
 /* How many streams, which block no other request, may be open at once. */
 #define STREAMS_MAX 256
 
@@ -382,6 +384,7 @@ int apiserver_call(struct apiserver *api,
 		   const struct apiserver_request *request,
 		   struct apiserver_answer *answer, struct error *err)
 {
+	static const struct retry_policy no_retry = { 0 };
 	bool secret = leads_to_secrets(request->path);
 	struct http_request http = { .method = request->method,
 				     .answer_max = ANSWER_MAX };
@@ -405,6 +408,11 @@ int apiserver_call(struct apiserver *api,
 	if (request->repeatable || !strcmp(request->method, "GET") ||
 	    !strcmp(request->method, "PATCH"))
 		http.flags |= HTTP_REPEATABLE;
+	if (request->once) {
+		http.retry = &no_retry;
+		http.connect_timeout_ms = ONCE_MS;
+		http.total_timeout_ms = ONCE_MS;
+	}
 	if (secret) {
 		http.flags |= HTTP_SECRET;
 		http.answer_max = SECRETS_MAX;

@@ -40,6 +40,7 @@ struct apiserver_request {
 	const json_t *body;       /* or NULL */
 	/* The call is idempotent.  GET and PATCH always are. */
 	bool repeatable;
+	bool once; /* tried once, and given up after a few seconds */
 };
 
 #define TYPE_APPLY "application/apply-patch+yaml"

@@ -26,6 +26,7 @@ Tests talk to it below /_/:
                       warns and enforces 'restricted',
                       "expire": true ends the time that objects with a ttl
                       stay after their end,
+                      "identity": false: it is too old to say who asks,
                       "noPods" why no pod is admitted,
                       "finalizers": true lets everybody block deletions,
                       "quota" how many objects of a kind there may be:
@@ -90,6 +91,7 @@ TOKEN = "token-that-nobody-may-see"
 WATCH_S = 30
 VISIBILITY = "apis/visibility.kueue.x-k8s.io"
 REVIEWS = "/apis/authorization.k8s.io/v1/"
+WHO = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -268,6 +270,10 @@ class Server(http.server.ThreadingHTTPServer):
         if path == "/version":
             return Answer(body={"major": "1", "minor": "33",
                                 "gitVersion": "v1.33.1"})
+        if (method, path) == ("POST", WHO) and \
+                self.state.get("identity") is not False:
+            return Answer(201, {"status": {"userInfo": {
+                "username": headers.get("Impersonate-User", "tester")}}})
         if method == "POST" and path.startswith(REVIEWS):
             return self.review(path[len(REVIEWS):], body)
         match = re.fullmatch("/api/v1/namespaces/([^/]+)", path)

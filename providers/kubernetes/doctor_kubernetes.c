@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/kubernetes/doctor_kubernetes.h"
+
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/provider/checks.h"
+#include "providers/kubernetes/kube_internal.h"
+#include "providers/kubernetes/rights.h"
+#include "providers/kubernetes/whereabouts.h"
+
+#define GROUP "kubernetes"
+
+static void add(struct checks *all, const char *name, const char *value,
+		const char *advice)
+{
+	struct doctor_check *check = checks_add(
+		all, GROUP, name, value ? CHECK_OK : CHECK_MISSING, value);
+
+	if (!value)
+		check->advice = advice;
+}
+
+void doctor_missing(struct checks *all)
+{
+	add(all, "kubeconfig", NULL,
+	    "needed for the provider kubernetes: set KUBECONFIG or write "
+	    "~/.kube/config");
+}
+
+/* Returns the version, in the arena of the list, or NULL with `err` set if the
+ * cluster does not answer. */
+static const char *ask_version(const struct kube_at *at, struct checks *all,
+			       struct error *err)
+{
+	struct apiserver_request request = { .method = "GET",
+					     .path = "/version",
+					     .once = true };
+	struct apiserver_answer answer = { 0 };
+	const char *version = NULL;
+
+	if (apiserver_call(at->api, &request, &answer, err) == 0)
+		version = arena_strdup(all->mem,
+				       json_get_text(answer.body, "gitVersion",
+						     "it does not say which"));
+	apiserver_answer_done(&answer);
+	return version;
+}
+
+/* Returns "jobset.x-k8s.io/v1alpha2" of the root of such objects. */
+static const char *group_of(const struct kube_type *type)
+{
+	return type->root + strlen("/apis/");
+}
+
+/* Adds the rights that are missing, or that none is. */
+static void look_for_rights(struct kube *kube, const struct kube_at *at,
+			    bool has_jobset, bool has_kueue, struct checks *all)
+{
+	unsigned needs = NEED_ALL & ~((has_jobset ? 0u : NEED_JOBSET) |
+				      (has_kueue ? 0u : NEED_QUEUE));
+	json_t *missing = json_array(), *one;
+	size_t i;
+
+	rights_check(kube, at, needs, missing, missing);
+	json_array_foreach(missing, i, one)
+		add(all, "right", NULL,
+		    arena_strdup(all->mem, json_string_value(one)));
+	if (!i)
+		add(all, "rights",
+		    "all that examples/kubernetes/role.yaml grants", NULL);
+	json_decref(missing);
+}
+
+void doctor_cluster(struct kube *kube, struct checks *all)
+{
+	const struct kube_type *kueue;
+	const char *version, *who;
+	struct kube_at at;
+	struct error err;
+	int jobset, queues;
+
+	if (kube_find(kube, NULL, &at, &err) < 0) {
+		checks_fail(all, GROUP, "kubeconfig", &err);
+		return;
+	}
+	add(all, "kubeconfig", whereabouts_words(&at, all->mem), NULL);
+	version = ask_version(&at, all, &err);
+	if (!version) {
+		checks_fail(all, GROUP, "version", &err);
+		return;
+	}
+	add(all, "version", version, NULL);
+	who = rights_who(&at, all->mem);
+	add(all, "identity", who,
+	    "the cluster does not say: it is older than 1.28");
+	jobset = apiserver_has(at.api, JOBSET_GROUP, &err);
+	add(all, "JobSet", jobset > 0 ? JOBSET_GROUP : NULL,
+	    "needed for jobs whose pods are not all alike: install JobSet");
+	queues = kueue_type(&at, KUEUE_GROUP, &kueue);
+	add(all, "Kueue", queues > 0 ? group_of(kueue) : NULL,
+	    "needed for jobrun.kubernetes.queue: install Kueue");
+	look_for_rights(kube, &at, jobset > 0, queues > 0, all);
+}

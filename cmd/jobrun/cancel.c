@@ -16,6 +16,7 @@
 struct cancel_opts {
 	bool now;
 	bool yes;
+	bool all;
 	struct choose_opts choose;
 };
 
@@ -24,6 +25,7 @@ static const struct opt options[] = {
 	  "send SIGKILL now, without the grace period" },
 	{ 'y', "yes", OPT_FLAG, offsetof(struct cancel_opts, yes), NULL,
 	  "do not ask before cancelling several runs" },
+	CHOOSE_OTHERS(struct cancel_opts),
 	{ 0 },
 };
 
@@ -114,6 +116,7 @@ static int end_one(struct session *session, const char *job_id, bool now,
 	struct error err;
 	int status = -1;
 
+	session = visit_of(session, job_id);
 	if (find(session, job_id, mem, &record, &err) < 0)
 		goto out;
 	if (run_state_is_final(record.state)) {
@@ -159,7 +162,8 @@ static int end_many(struct session *session, struct run_list *runs, bool now)
 			continue;
 		say_what_ends(session->app, &runs->items[i]);
 		asked[i] = true;
-		if (ask_one(session, &runs->items[i], now, &err) < 0) {
+		if (ask_one(visit_of(session, runs->items[i].job_id),
+			    &runs->items[i], now, &err) < 0) {
 			one = app_fail(session->app, &err);
 			status = status ? status : one;
 		}
@@ -184,6 +188,22 @@ static void keep_going(struct session *session, struct run_list *runs)
 	runs->count = n;
 }
 
+/* Reads how visited runs have ended: only a run that goes on is asked to
+ * end. */
+static int find_ended(struct session *session, struct arena *mem,
+		      const struct run_list *runs, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < runs->count; i++)
+		if (visit_has_ended(session, &runs->items[i]) &&
+		    session_refresh_one(
+			    visit_of(session, runs->items[i].job_id), mem,
+			    &runs->items[i], err) < 0)
+			return -1;
+	return 0;
+}
+
 static int run(struct app *app, int argc, char **argv)
 {
 	struct cancel_opts opts = { 0 };
@@ -200,17 +220,23 @@ static int run(struct app *app, int argc, char **argv)
 	if (first < 0)
 		goto out;
 	choice_take(&choice, argc - first, argv + first);
+	choice.others = opts.all;
 	if (!choice_is_made(&choice)) {
 		status = command_misused(app, &cmd_cancel, "no job given");
 		goto out;
 	}
 	if (session_open(&session, app, 0, &err) < 0 ||
+	    choose_visit(&session, &choice, &err) < 0 ||
 	    choose_runs(&session, &choice, mem, &runs, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
 	}
-	if (choice_is_open(&choice))
+	if (choice_is_open(&choice)) {
 		keep_going(&session, &runs);
+	} else if (find_ended(&session, mem, &runs, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
 	if (!runs.count)
 		app_say(app, "nothing to cancel");
 	else if (!choose_confirm(app, &choice, &runs, "cancel", opts.yes))

@@ -15,6 +15,7 @@
 #include "cmd/jobrun/view/outcome.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/view/trials.h"
+#include "cmd/jobrun/ui/visit.h"
 #include "cmd/jobrun/ui/waiting.h"
 #include "core/base/clock.h"
 #include "core/base/units.h"
@@ -32,6 +33,7 @@ struct logs_opts {
 	long attempt;
 	long trial;
 	bool first_error;
+	bool all;
 	struct line_opts lines;
 	struct choose_opts choose;
 };
@@ -55,6 +57,7 @@ static const struct opt options[] = {
 	  "a hyperparameter trial" },
 	{ 0, "first-error", OPT_FLAG, offsetof(struct logs_opts, first_error),
 	  NULL, "only the task that failed first" },
+	CHOOSE_OTHERS(struct logs_opts),
 	{ 0 },
 };
 
@@ -212,9 +215,9 @@ static struct one_of_many *add_one(struct logs_of_many *many,
 	one->job_id = arena_strdup(many->mem, run->job_id);
 	one->origin = run->origin;
 	view.style.job = one->job_id;
-	one->follow = follow_open(many->session, one->job_id,
-				  many->follows ? run->origin : run->attempt, 0,
-				  &view, &err);
+	one->follow = follow_open(
+		visit_of(many->session, one->job_id), one->job_id,
+		many->follows ? run->origin : run->attempt, 0, &view, &err);
 	if (one->follow && many->loop && !run_state_is_final(run->state) &&
 	    follow_start(one->follow, many->loop, &err) < 0) {
 		follow_close(one->follow);
@@ -253,7 +256,8 @@ static int look_around(struct logs_of_many *many, struct error *err)
 
 		/* A run whose provider does not answer keeps its last known
 		 * state. */
-		session_refresh_one(many->session, mem, run, &ignored);
+		session_refresh_one(visit_of(many->session, run->job_id), mem,
+				    run, &ignored);
 		one = one ? one : add_one(many, run);
 		if (run_state_is_final(run->state))
 			end_one(many, one);
@@ -352,7 +356,7 @@ static int run(struct app *app, int argc, char **argv)
 	struct logs_opts opts = { .since = -1 };
 	struct choice choice = { .opts = &opts.choose, .visits = true };
 	struct follow_view view = { 0 };
-	struct session session = { 0 };
+	struct session session = { 0 }, *home;
 	struct arena *mem = arena_new();
 	struct follow *follow = NULL;
 	struct run_record record;
@@ -366,6 +370,7 @@ static int run(struct app *app, int argc, char **argv)
 	if (first < 0)
 		goto out;
 	choice_take(&choice, argc - first, argv + first);
+	choice.others = opts.all;
 	if (!choice_is_made(&choice)) {
 		status = command_misused(app, &cmd_logs, "no job given");
 		goto out;
@@ -374,7 +379,8 @@ static int run(struct app *app, int argc, char **argv)
 	view.tasks.indices = opts.index;
 	view.style = line_style(&opts.lines, app);
 	if (make_filter(&opts, &regex, &view.filter, &err) < 0 ||
-	    session_open(&session, app, 0, &err) < 0)
+	    session_open(&session, app, 0, &err) < 0 ||
+	    choose_visit(&session, &choice, &err) < 0)
 		goto fail;
 	if (choice.count != 1 || choice_is_open(&choice)) {
 		if (check_many(&opts, &err) < 0)
@@ -382,20 +388,21 @@ static int run(struct app *app, int argc, char **argv)
 		status = show_many(&session, &choice, &opts, &view);
 		goto out;
 	}
-	if (session_run(&session, argv[first], (int)opts.attempt, mem, &record,
+	home = visit_of(&session, argv[first]);
+	if (session_run(home, argv[first], (int)opts.attempt, mem, &record,
 			&err) < 0 ||
 	    (opts.first_error &&
-	     choose_first_error(&session, &record, mem, &view.tasks, &err) < 0))
+	     choose_first_error(home, &record, mem, &view.tasks, &err) < 0))
 		goto fail;
-	if (check_trial(&session, &record, opts.trial, mem, &err) < 0)
+	if (check_trial(home, &record, opts.trial, mem, &err) < 0)
 		goto fail;
-	fetch_missing(&session, &record);
-	follow = follow_open(&session, record.job_id, record.attempt,
+	fetch_missing(home, &record);
+	follow = follow_open(home, record.job_id, record.attempt,
 			     (int)opts.trial, &view, &err);
 	if (!follow)
 		goto fail;
 	if (opts.follow && !run_state_is_final(record.state)) {
-		status = follow_run(&session, follow, mem, &record, &err);
+		status = follow_run(home, follow, mem, &record, &err);
 		if (status < 0)
 			goto fail;
 	}

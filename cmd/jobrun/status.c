@@ -13,6 +13,7 @@
 #include "cmd/jobrun/view/screen.h"
 #include "cmd/jobrun/ui/uploads.h"
 #include "cmd/jobrun/ui/session.h"
+#include "cmd/jobrun/ui/visit.h"
 #include "cmd/jobrun/view/trials.h"
 #include "cmd/jobrun/view/usage_view.h"
 #include "cmd/jobrun/view/waits.h"
@@ -43,7 +44,7 @@ static const struct opt options[] = {
 	{ 'w', "watch", OPT_FLAG, offsetof(struct status_opts, watch), NULL,
 	  "refresh until all runs have ended" },
 	{ 'a', "all", OPT_FLAG, offsetof(struct status_opts, all), NULL,
-	  "show earlier attempts too" },
+	  "also earlier attempts, and runs of others" },
 	{ 0 },
 };
 
@@ -62,13 +63,20 @@ struct view {
 	bool interrupted;
 };
 
+/* Returns the session that has a run. */
+static struct session *home_of(const struct view *view,
+			       const struct run_record *run)
+{
+	return visit_of(view->session, run->job_id);
+}
+
 /* Reads the attempt before the current one of a restarted run; returns 1 if
  * there is none. */
 static int previous(struct view *view, struct arena *mem,
 		    const struct run_record *run, struct run_record *out,
 		    struct error *err)
 {
-	struct store *store = view->session->env.store;
+	struct store *store = home_of(view, run)->env.store;
 	struct run_record at;
 	int ret;
 
@@ -238,8 +246,8 @@ static const char *queue_waits_for(const struct view *view,
 	char note[512] = "";
 
 	if (run->state != RUN_QUEUED ||
-	    !supervisor_note(view->session->env.store, run->job_id, run->origin,
-			     note, sizeof(note)))
+	    !supervisor_note(home_of(view, run)->env.store, run->job_id,
+			     run->origin, note, sizeof(note)))
 		return NULL;
 	return *note ? arena_strdup(mem, note) : NULL;
 }
@@ -295,7 +303,7 @@ static void waits_for(const struct view *view, const struct run_record *run,
 {
 	*out = '\0';
 	if (run->state == RUN_QUEUED || run->state == RUN_PREPARING)
-		supervisor_note(view->session->env.store, run->job_id,
+		supervisor_note(home_of(view, run)->env.store, run->job_id,
 				run->origin, out, size);
 }
 
@@ -316,14 +324,14 @@ static int put_trials(struct view *view, struct arena *mem,
 		      const struct run_record *run, bool *tuned,
 		      struct buf *out, struct error *err)
 {
+	struct session *home = home_of(view, run);
 	const struct hyperparameter_spec *spec;
 	struct trial_list trials;
 
 	*tuned = false;
-	if (store_trial_list(view->session->env.store, run, mem, &trials, err) <
-	    0)
+	if (store_trial_list(home->env.store, run, mem, &trials, err) < 0)
 		return -1;
-	spec = trials.count ? trials_spec(view->session, run, mem) : NULL;
+	spec = trials.count ? trials_spec(home, run, mem) : NULL;
 	*tuned = spec;
 	if (spec)
 		trials_text(&trials, spec, out);
@@ -335,14 +343,14 @@ static int add_trials(struct view *view, struct arena *mem,
 		      const struct run_record *run, json_t *to,
 		      struct error *err)
 {
+	struct session *home = home_of(view, run);
 	const struct hyperparameter_spec *spec;
 	const struct trial_record *best;
 	struct trial_list trials;
 
-	if (store_trial_list(view->session->env.store, run, mem, &trials, err) <
-	    0)
+	if (store_trial_list(home->env.store, run, mem, &trials, err) < 0)
 		return -1;
-	spec = trials.count ? trials_spec(view->session, run, mem) : NULL;
+	spec = trials.count ? trials_spec(home, run, mem) : NULL;
 	if (!spec)
 		return 0;
 	best = trials_best(&trials, spec);
@@ -427,11 +435,13 @@ static int collect(struct view *view, struct arena *mem, struct run_list *out,
 				       .attempts = view->opts->all,
 				       .visits = true,
 				       .waits = &view->waits,
+				       .others = view->opts->all,
 				       .refreshed = true };
 	struct run_record **wanted;
 	size_t i;
 
-	if (store_wait_list(view->session->env.store, mem, &view->waits, err) <
+	if (choose_visit(view->session, &choice, err) < 0 ||
+	    store_wait_list(view->session->env.store, mem, &view->waits, err) <
 		    0 ||
 	    choose_runs(view->session, &choice, mem, out, err) < 0)
 		return -1;
@@ -540,7 +550,6 @@ static int put_text(struct view *view, struct arena *mem,
 		    const struct run_list *runs, struct buf *out,
 		    struct error *err)
 {
-	struct store *store = view->session->env.store;
 	bool wide = view->opts->output && !strcmp(view->opts->output, "wide");
 	struct intent_list open;
 	int id_width = 3;
@@ -562,6 +571,8 @@ static int put_text(struct view *view, struct arena *mem,
 		   id_width, "JOB", wide ? "  LABELS" : "");
 	for (i = 0; i < runs->count; i++) {
 		const struct run_record *run = &runs->items[i];
+		struct session *home = home_of(view, run);
+		struct store *store = home->env.store;
 		struct task_list tasks;
 		bool tuned, briefly = !is_about_one(view, runs) || i > 0;
 		struct uploads kept;
@@ -571,10 +582,10 @@ static int put_text(struct view *view, struct arena *mem,
 		put_words(run, view->stale[i], out);
 		put_wait(view, run, out);
 		if (put_restarts(view, mem, run, out, err) < 0 ||
-		    left_text(view->session, run, out, err) < 0)
+		    left_text(home, run, out, err) < 0)
 			return -1;
 		put_waits(view, run, mem, out);
-		uploads_read(view->session, run, mem, &kept);
+		uploads_read(home, run, mem, &kept);
 		uploads_text(&kept, briefly, out);
 		if (!briefly) {
 			put_revision(run, out);
@@ -583,7 +594,7 @@ static int put_text(struct view *view, struct arena *mem,
 		/* A single job is shown with details. */
 		if (briefly)
 			continue;
-		usage_text(view->session, run, out);
+		usage_text(home, run, out);
 		if (store_task_list(store, run, mem, &tasks, err) < 0)
 			return -1;
 		folder = store_run_folder(store, run->job_id, run->attempt);
@@ -624,6 +635,7 @@ static int put_rows(struct view *view, struct arena *mem,
 			 waits_json(view->session, &view->waits));
 	for (i = 0; i < runs->count && ret == 0; i++) {
 		const struct run_record *run = &runs->items[i];
+		struct session *home = home_of(view, run);
 		struct run_record before;
 		struct uploads kept;
 		char wait[512];
@@ -631,8 +643,8 @@ static int put_rows(struct view *view, struct arena *mem,
 		int first = previous(view, mem, run, &before, err);
 
 		ret = first < 0 ? -1
-				: store_task_list(view->session->env.store, run,
-						  mem, &tasks, err);
+				: store_task_list(home->env.store, run, mem,
+						  &tasks, err);
 		if (ret < 0)
 			break;
 		one = run_json(run, first ? NULL : &before, &tasks);
@@ -648,12 +660,12 @@ static int put_rows(struct view *view, struct arena *mem,
 		json_put_text(one, "waitsFor", queue_waits_for(view, run, mem));
 		if (view->stale[i])
 			json_put_text(one, "stale", view->stale[i]);
-		uploads_read(view->session, run, mem, &kept);
+		uploads_read(home, run, mem, &kept);
 		uploads_json(&kept, one);
-		usage_json(view->session, run, one);
+		usage_json(home, run, one);
 		ret = add_trials(view, mem, run, one, err);
 		if (ret == 0)
-			ret = left_json(view->session, run, one, err);
+			ret = left_json(home, run, one, err);
 	}
 	if (ret == 0)
 		ret = rows_put(all, "jobs", "jobId", form, out, err);

@@ -6,6 +6,7 @@
 #include "cmd/jobrun/ui/choose.h"
 #include "cmd/jobrun/view/outcome.h"
 #include "cmd/jobrun/ui/session.h"
+#include "cmd/jobrun/ui/visit.h"
 #include "cmd/jobrun/ui/waiting.h"
 #include "cmd/jobrun/view/waits.h"
 #include "core/base/clock.h"
@@ -13,12 +14,14 @@
 
 struct wait_opts {
 	long timeout;
+	bool all;
 	struct choose_opts choose;
 };
 
 static const struct opt options[] = {
 	{ 0, "timeout", OPT_DURATION, offsetof(struct wait_opts, timeout),
 	  "DURATION", "give up after 90s, 10m, 2h ... (exit status 124)" },
+	CHOOSE_OTHERS(struct wait_opts),
 	{ 0 },
 };
 
@@ -91,6 +94,7 @@ static int wait_for(struct session *session, const char *job_id, long timeout,
 	char limit[32];
 	int status = -1;
 
+	session = visit_of(session, job_id);
 	if (!loop || session_run(session, job_id, 0, mem, &record, err) < 0)
 		goto out;
 	status = 0;
@@ -130,6 +134,7 @@ static int run(struct app *app, int argc, char **argv)
 	if (first < 0)
 		goto out;
 	choice_take(&choice, argc - first, argv + first);
+	choice.others = opts.all;
 	if (!choice_is_made(&choice)) {
 		status = command_misused(app, &cmd_wait, "no job given");
 		goto out;
@@ -143,7 +148,8 @@ static int run(struct app *app, int argc, char **argv)
 				     begun_ms, &err);
 	if (status)
 		goto out;
-	if (choose_names(&session, &choice, mem, &names, &err) < 0) {
+	if (choose_visit(&session, &choice, &err) < 0 ||
+	    choose_names(&session, &choice, mem, &names, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
 	}

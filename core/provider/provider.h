@@ -227,6 +227,11 @@ struct provider_env {
 	bool take_over;
 	/* also take devices with processes that no run has started */
 	bool share_devices;
+	/* Runs are looked at that others have started: nothing where they are
+	 * is kept up for them. */
+	bool visits;
+	/* Only their states are wanted, not their output. */
+	bool only_states;
 	/* Parses YAML of other programs, which core can't: yaml_read() of
 	 * schema/read/yaml_read.h. */
 	json_t *(*read_yaml)(const char *text, size_t len, const char *name,
@@ -325,10 +330,11 @@ struct kind {
 	 */
 	void (*refresh)(void *ctx, struct run_record *const *runs, size_t count,
 			struct arena *mem, bool *fresh);
-	/* Records the run that another machine has started for this job, so
-	 * that the other calls know it; changes nothing where the run is.  1:
-	 * there is none.  NULL: only runs of this machine can be looked at. */
-	int (*adopt)(void *ctx, const struct job *job, struct error *err);
+	/* Records the run that another machine has started, so that the other
+	 * calls know it; changes nothing where the run is.  It is the run of a
+	 * job whose file is here, or one of a list.  1: there is none.  NULL:
+	 * only runs of this machine can be looked at. */
+	int (*adopt)(void *ctx, const struct resource *run, struct error *err);
 	/* Returns a descriptor that becomes readable when `wait` should be
 	 * called before the next `poll_ms` are over; the caller reads and
 	 * closes it. */

@@ -40,14 +40,20 @@ int remote_run_get(const struct provider_env *env, const char *provider,
 }
 
 static int write_spec(const struct provider_env *env, const struct job *job,
+		      const struct topology *tasks,
 		      const struct run_record *run, struct arena *mem,
 		      struct error *err)
 {
 	char *folder = store_run_folder(env->store, run->job_id, run->attempt);
-	struct run_spec spec;
+	struct run_spec spec = { .job_id = run->job_id };
 	const char *missing;
-	int ret = spec_from_job(job, env->catalogue, mem, &spec, &missing, err);
+	int ret = 0;
 
+	if (tasks)
+		spec.topology = *tasks;
+	else
+		ret = spec_from_job(job, env->catalogue, mem, &spec, &missing,
+				    err);
 	if (ret == 0) {
 		spec.attempt = run->attempt;
 		spec_set_folder(&spec, folder, mem);
@@ -68,9 +74,10 @@ static int write_spec(const struct provider_env *env, const struct job *job,
 }
 
 int remote_run_add(const struct provider_env *env, const char *provider,
-		   const struct job *job, const char *digest,
-		   const char *digest2, const char *origin, int64_t began_ms,
-		   const json_t *properties, char **folder, struct error *err)
+		   const struct job *job, const struct topology *tasks,
+		   const char *digest, const char *digest2, const char *origin,
+		   int64_t began_ms, const json_t *properties, char **folder,
+		   struct error *err)
 {
 	char *text = json_canonical(properties);
 	struct run_record run = {
@@ -92,7 +99,7 @@ int remote_run_add(const struct provider_env *env, const char *provider,
 	int ret = store_run_add(env->store, &run, err);
 
 	if (ret == 0)
-		ret = write_spec(env, job, &run, mem, err);
+		ret = write_spec(env, job, tasks, &run, mem, err);
 	if (ret == 0 && folder)
 		*folder = store_run_folder(env->store, run.job_id, run.attempt);
 	arena_free(mem);

@@ -32,12 +32,14 @@ json_t *remote_run_properties(const struct run_record *run);
  * Properties are read at every look at every run, so long data belongs into
  * `*folder`, the run's (new; may be NULL).  The digests and the origin are
  * those that the run itself keeps; `digest2` is NULL or "" if it has none.
- * `began_ms` is when another machine has started the run; 0: now.
+ * `began_ms` is when another machine has started the run; 0: now.  `tasks` are
+ * those of a job of which only the id is known; NULL: the job's.
  */
 int remote_run_add(const struct provider_env *env, const char *provider,
-		   const struct job *job, const char *digest,
-		   const char *digest2, const char *origin, int64_t began_ms,
-		   const json_t *properties, char **folder, struct error *err);
+		   const struct job *job, const struct topology *tasks,
+		   const char *digest, const char *digest2, const char *origin,
+		   int64_t began_ms, const json_t *properties, char **folder,
+		   struct error *err);
 
 /*
  * Writes the record of a trial of the run, unless `known`, the run's trials in

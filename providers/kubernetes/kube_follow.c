@@ -279,6 +279,14 @@ static bool update_run(struct kube_look *look, enum run_state state,
 	return true;
 }
 
+/* Returns whether the logs are complete. */
+static bool collect_logs(struct kube_look *look, bool ended)
+{
+	return look->kube->env.only_states ||
+	       pod_log_collect(look->kube, &look->at, look->folder, &look->pods,
+			       look->follow, ended);
+}
+
 /* The object is not there: it was asked to go, or its ttl has passed, or
  * somebody took it. */
 static int take_gone(struct kube_look *look, struct error *err)
@@ -300,8 +308,7 @@ static int take_gone(struct kube_look *look, struct error *err)
 	if (look_has_trials(look) && look_cancel_trials(look, err) < 0)
 		return -1;
 	/* Take what the streams have received from its pods. */
-	pod_log_collect(look->kube, &look->at, look->folder, &look->pods,
-			look->follow, true);
+	collect_logs(look, true);
 	if (!asked)
 		known = success_is_known(&look->at, look->record.run.job_id,
 					 look->record.name,
@@ -346,8 +353,7 @@ static int put_going(struct kube_look *look, enum run_state state,
 	int ret = put_progress(look, changed, err);
 
 	if (ret == 0)
-		pod_log_collect(look->kube, &look->at, look->folder,
-				&look->pods, look->follow, false);
+		collect_logs(look, false);
 	if (ret == 0 && look_has_trials(look))
 		ret = look_put_trials(look, err);
 	return ret;
@@ -369,8 +375,7 @@ static int take_object(struct kube_look *look, struct error *err)
 	state = state_now(look);
 	if (!run_state_is_final(state))
 		return put_going(look, state, err);
-	whole = pod_log_collect(look->kube, &look->at, look->folder,
-				&look->pods, look->follow, true);
+	whole = collect_logs(look, true);
 	if (look_has_trials(look) &&
 	    (look_put_trials(look, err) < 0 ||
 	     look_judge_trials(look, &state, &why, err) < 0))
@@ -381,7 +386,7 @@ static int take_object(struct kube_look *look, struct error *err)
 		why = why_failed(look, &exit_code);
 	else if (state == RUN_SUCCEEDED)
 		exit_code = 0;
-	if (state == RUN_SUCCEEDED)
+	if (state == RUN_SUCCEEDED && !look->kube->env.visits)
 		success_put(&look->at, look->object);
 	/* The state of a run that has ended is written when its log is
 	 * whole. */
@@ -407,7 +412,8 @@ static int look_once(struct kube_look *look, struct error *err)
 	ret = take_object(look, err);
 	/* A start that was interrupted may have left objects without an owner.
 	 * The run goes on where they can't be changed. */
-	companions_own(&look->at, look->object, look->folder, &ignored);
+	if (!look->kube->env.visits)
+		companions_own(&look->at, look->object, look->folder, &ignored);
 	return ret;
 }
 

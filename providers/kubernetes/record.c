@@ -8,6 +8,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/remote/remote_run.h"
+#include "providers/kubernetes/found_tasks.h"
 #include "providers/kubernetes/manifest/kube_names.h"
 #include "providers/kubernetes/manifest/kube_trials.h"
 #include "providers/kubernetes/whereabouts.h"
@@ -90,8 +91,10 @@ static int put(struct kube *kube, const struct job *job, const char *place,
 {
 	struct arena *mem = arena_new();
 	struct kube_record known;
+	struct topology tasks;
 	json_t *properties;
 	char *folder = NULL;
+	bool listed = !job->message;
 	int ret = record_get(kube, job->job_id, mem, &known, err);
 
 	if (ret == 1 ||
@@ -104,7 +107,10 @@ static int put(struct kube *kube, const struct job *job, const char *place,
 		whereabouts_put(at, properties);
 		if (trials_are_wanted(job))
 			json_put(properties, "trials", json_true());
+		if (listed)
+			found_tasks(object, mem, &tasks);
 		ret = remote_run_add(&kube->env, PROVIDER, job,
+				     listed ? &tasks : NULL,
 				     object_note(object, KUBE_NOTE_DIGEST),
 				     object_note(object, KUBE_NOTE_DIGEST_2),
 				     object_note(object, KUBE_NOTE_ORIGIN),

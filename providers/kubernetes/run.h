@@ -35,7 +35,7 @@ int run_attempt_of(const json_t *object);
 /* The calls of the kind (run_read.c, run_end.c): */
 int run_read(void *ctx, const struct resource *want, struct resource *found,
 	     struct error *err);
-int run_adopt(void *ctx, const struct job *job, struct error *err);
+int run_adopt(void *ctx, const struct resource *run, struct error *err);
 void run_adapt(struct resource *want, const struct resource *found);
 int run_cancel(void *ctx, const struct resource *have, bool now,
 	       struct error *err);

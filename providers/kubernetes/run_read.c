@@ -276,11 +276,14 @@ out:
 	return ret < 0 ? -1 : 0;
 }
 
-int run_adopt(void *ctx, const struct job *job, struct error *err)
+int run_adopt(void *ctx, const struct resource *run, struct error *err)
 {
 	struct kube *kube = ctx;
 	struct arena *mem = arena_new();
-	const char *place = provider_kubernetes.place(job, mem);
+	const struct job listed = { .job_id = run->name };
+	const struct job *job = run->job ? run->job : &listed;
+	const char *place =
+		run->job ? provider_kubernetes.place(job, mem) : run->place;
 	const struct kube_type *type;
 	json_t *object = NULL;
 	struct kube_at at;

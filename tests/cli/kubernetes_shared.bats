@@ -195,3 +195,100 @@ print(json.load(sys.stdin)["metadata"]["creationTimestamp"].rstrip("Z"))')
   left_nothing
   jobrun cancel named
 }
+
+# sees TEXT ARGUMENT...: whether it is in what a colleague's command says
+sees() {
+  local text=$1
+  shift
+  colleague "$@" >seen 2>&1 || true
+  grep -qE -- "$text" seen
+}
+
+@test "a colleague finds runs by their labels, and adopts nothing" {
+  tell state '{"pods": [{"lines": ["loss 0.5"], "exit": 3}]}'
+  pods_of over 0
+  run jobrun apply --yes over.yaml
+  [ "$status" -eq 1 ]
+  tell state '{"pods": [{"lines": ["step 1"], "hold": true}]}'
+  pods_of theirs 2
+  jobrun apply --yes --detach theirs.yaml
+  wait_until 60 state_is theirs RUNNING
+  started=$(jobset theirs | python3 -c '
+import json, sys
+print(json.load(sys.stdin)["metadata"]["creationTimestamp"].rstrip("Z"))')
+  # Without the files.
+  mkdir elsewhere
+  cd elsewhere
+  from=$(requests | python3 -c 'import json, sys; print(len(json.load(sys.stdin)))')
+  run colleague status theirs
+  [ "$status" -eq 66 ]
+  [ "$(asked "$from" .)" -eq 0 ]
+  wait_until 60 sees '^theirs +RUNNING +1  kubernetes ' status --all
+  wait_until 60 sees '^over +FAILED +1  kubernetes ' status -a
+  wait_until 60 sees '^  master 0 exited with 3$' status --all over
+  wait_until 60 sees '^  worker 1 +RUNNING ' status --all theirs
+  refute grep -q '^over' seen
+  wait_until 60 sees "\"createTime\": \"$started" status --all --format json 'the*'
+  left_nothing
+  # A run of one's own is there, too.
+  cat >mine.yaml <<'END'
+jobId: mine
+trainingInput: {scaleTier: BASIC}
+jobrun: {command: ["true"]}
+END
+  colleague apply mine.yaml
+  wait_until 60 sees '^theirs +RUNNING ' status --all
+  grep -qE '^mine +SUCCEEDED +1  local ' seen
+  [ "$(grep -cE '^(mine|theirs|over) ' seen)" -eq 3 ]
+  # What one has started oneself comes once.
+  run jobrun status --all
+  echo "$output"
+  [ "$(grep -c '^theirs ' <<<"$output")" -eq 1 ]
+  run colleague wait --all over
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"master 0 exited with 3"* ]]
+  run colleague logs --all theirs --index 1
+  echo "$output"
+  [[ $output == *"step 1"* ]]
+  colleague logs -f --all 'thei*' >log 2>&1 3>&- &
+  wait_until 60 grep -q "step 1" log
+  # Only to look: nothing was written to the cluster.
+  [ "$(asked "$from" '^(PUT|PATCH|DELETE|POST)(?!.*/selfsubject)')" -eq 0 ]
+  run colleague cancel --all 'thei*'
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"will cancel theirs (kubernetes, attempt 1, "*"pass --yes"* ]]
+  run colleague cancel --all --yes theirs over
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"theirs: CANCELLED"* ]]
+  [[ $output == *"over: already FAILED"* ]]
+  [[ $(made) == *'["JobSet", "over"]'* ]]
+  wait
+  [ -z "$(ls -A "$TMP/tmp")" ]
+  run colleague status
+  [[ $output != *theirs* && $output != *over* ]]
+  cd ..
+  # Whoever has started it hears of its end at the next look.
+  wait_until 30 state_is theirs FAILED
+  jobrun delete over theirs
+  refute grep -qE '"(over|theirs)' <<<"$(made)"
+}
+
+@test "a cluster that does not answer hides no run of one's own from --all" {
+  cat >mine.yaml <<'END'
+jobId: mine
+trainingInput: {scaleTier: BASIC}
+jobrun: {command: ["true"]}
+END
+  jobrun apply mine.yaml
+  sed 's/127.0.0.1:[0-9]*/127.0.0.1:1/' "$KUBECONFIG" >gone
+  KUBECONFIG=gone run jobrun status --all
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"runs of others may be missing: "* ]]
+  [[ $output == *"mine "*SUCCEEDED* ]]
+  KUBECONFIG=gone run jobrun logs --all theirs
+  [ "$status" -eq 69 ]
+}

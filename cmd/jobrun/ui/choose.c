@@ -337,15 +337,16 @@ static size_t mark_job(const struct job *job, const struct run_list *all,
 }
 
 /* Marks the runs of the jobs of a file.  Another project's job of the same name
- * is another job: its run is left alone, and that is said. */
+ * is another job: its run is left alone, and that is said.  If none is there,
+ * looks for runs that others have started, and sets `*more` if there are any. */
 static int mark_file(struct session *session, char *word, bool visits,
 		     const struct run_list *all, bool *meant, size_t *found,
-		     struct error *err)
+		     bool *more, struct error *err)
 {
 	const struct schema_options schema = load_plain_options();
 	struct jobs jobs = { 0 };
 	struct error other = { 0 };
-	size_t i;
+	size_t i, visited = 0;
 	int status = load_jobs(session->app, &schema, &word, 1, &jobs);
 
 	for (i = 0; i < jobs.count; i++) {
@@ -353,9 +354,11 @@ static int mark_file(struct session *session, char *word, bool visits,
 		*found += mark_job(jobs.items[i], all, meant, &other);
 	}
 	if (visits && !status && !*found &&
-	    visit_jobs(session, &jobs, found, &other, err) < 0)
+	    visit_jobs(session, &jobs, &visited, &other, err) < 0)
 		status = -1;
 	jobs_done(&jobs);
+	*found += visited;
+	*more |= visited;
 	if (!status && other.code && !*found) {
 		*err = other;
 		return -1;
@@ -405,9 +408,8 @@ static bool means(const char *word, const char *job_id)
 
 static int mark(struct session *session, char *word,
 		const struct choice *choice, const struct run_list *all,
-		bool *meant, struct error *err)
+		bool *meant, bool *more, struct error *err)
 {
-	bool visits = choice->visits && choice->count == 1;
 	size_t i, found = 0;
 
 	for (i = 0; i < all->count; i++)
@@ -418,36 +420,85 @@ static int mark(struct session *session, char *word,
 	for (i = 0; choice->waits && i < choice->waits->count; i++)
 		found += means(word, choice->waits->items[i].job_id);
 	if (!found && is_file(word) &&
-	    mark_file(session, word, visits, all, meant, &found, err) < 0)
+	    mark_file(session, word, choice->visits, all, meant, &found, more,
+		      err) < 0)
 		return -1;
 	return found ? 0 : no_run(all, word, err);
 }
 
-/* Lists the recorded runs, and marks those that the words mean: all if there
- * are no words, and all of a store that was made for them. */
+/* Lists the recorded runs, and those of a visit, which hide what is recorded of
+ * their jobs. */
+static int list_all(struct session *session, bool attempts, struct arena *mem,
+		    struct run_list *out, struct error *err)
+{
+	struct session *guest = visit_session(session);
+	struct run_list visited = { 0 };
+	struct run_record *known;
+	size_t count, i;
+
+	if (store_run_list(session->env.store, attempts, mem, out, err) < 0 ||
+	    (guest &&
+	     store_run_list(guest->env.store, false, mem, &visited, err) < 0))
+		return -1;
+	if (!visited.count)
+		return 0;
+	known = out->items;
+	count = out->count;
+	out->items =
+		arena_alloc(mem, (count + visited.count) * sizeof(*out->items));
+	out->count = 0;
+	for (i = 0; i < count; i++)
+		if (visit_of(session, known[i].job_id) == session)
+			out->items[out->count++] = known[i];
+	for (i = 0; i < visited.count; i++)
+		out->items[out->count++] = visited.items[i];
+	return 0;
+}
+
+/* Whether the words may mean a job, for those that only others have started. */
+static bool may_mean(const void *arg, const char *job_id)
+{
+	const struct choice *choice = arg;
+	size_t i;
+
+	for (i = 0; i < choice->count; i++)
+		if (means(choice->words[i], job_id))
+			return true;
+	return !choice->count;
+}
+
+/* Lists all runs, and marks those that the words mean; without words all. */
 static int find_meant(struct session *session, const struct choice *choice,
 		      struct arena *mem, struct run_list *all, bool **meant,
 		      struct error *err)
 {
 	size_t i;
+	bool more;
 	int ret;
 
 	do {
-		bool every = !choice->count || session->visit;
-
-		ret = store_run_list(session->env.store, choice->attempts, mem,
-				     all, err);
+		more = false;
+		ret = list_all(session, choice->attempts, mem, all, err);
 		if (ret < 0)
 			return -1;
 		*meant = arena_alloc(mem, all->count + 1);
-		memset(*meant, every, all->count + 1);
-		for (i = 0; i < choice->count && ret == 0 && !every; i++)
+		memset(*meant, !choice->count, all->count + 1);
+		for (i = 0; i < choice->count && ret == 0; i++)
 			ret = mark(session, choice->words[i], choice, all,
-				   *meant, err);
-		if (every)
-			break;
-	} while (ret == 0 && session->visit);
+				   *meant, &more, err);
+	} while (ret == 0 && more);
 	return ret;
+}
+
+int choose_visit(struct session *session, const struct choice *choice,
+		 struct error *err)
+{
+	const struct visit_wish wish = { may_mean, choice };
+
+	if (!choice->others)
+		return 0;
+	return choice->refreshed ? visit_survey(session, &wish, err)
+				 : visit_all(session, &wish, err);
 }
 
 int choose_runs(struct session *session, const struct choice *choice,
@@ -476,17 +527,12 @@ int choose_runs(struct session *session, const struct choice *choice,
 
 void choose_waits(const struct choice *choice, struct wait_list *list)
 {
-	bool all = !choice->count && !choice_has_options(choice);
-	size_t i, j, n = 0;
+	bool any = choice->count || !choice_has_options(choice);
+	size_t i, n = 0;
 
-	for (i = 0; i < list->count; i++) {
-		bool chosen = all;
-
-		for (j = 0; j < choice->count && !chosen; j++)
-			chosen = means(choice->words[j], list->items[i].job_id);
-		if (chosen)
+	for (i = 0; i < list->count; i++)
+		if (any && may_mean(choice, list->items[i].job_id))
 			list->items[n++] = list->items[i];
-	}
 	list->count = n;
 }
 

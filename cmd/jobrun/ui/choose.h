@@ -21,6 +21,13 @@ struct choose_opts {
 extern const struct opt choose_rows[];
 extern const struct opt choose_rows_plain[];
 
+/* The row of --all for commands that take `others`. */
+#define CHOOSE_OTHERS(options)                                                 \
+	{                                                                      \
+		'a', "all", OPT_FLAG, offsetof(options, all), NULL,            \
+			"also runs that others have started"                   \
+	}
+
 /* Help on the arguments that name jobs. */
 #define CHOOSE_HELP                                                            \
 	"A JOB is a jobId, a pattern in quotes ('train-*') or a job file.\n"
@@ -36,6 +43,8 @@ struct choice {
 	bool visits;
 	/* Also accept words that mean these jobs, which have not started. */
 	const struct wait_list *waits;
+	/* choose_visit() looks for runs that others have started. */
+	bool others;
 	/* The runs are refreshed next, and then choose_again() is called, as
 	 * their states may change. */
 	bool refreshed;
@@ -60,6 +69,12 @@ bool choice_is_open(const struct choice *choice);
  */
 int choose_runs(struct session *session, const struct choice *choice,
 		struct arena *mem, struct run_list *out, struct error *err);
+
+/* With `others` looks for runs that others have started, by their labels, which
+ * choose_runs() then finds, too.  If the runs are refreshed next, these are
+ * already, and places that do not answer in time are given up. */
+int choose_visit(struct session *session, const struct choice *choice,
+		 struct error *err);
 
 /* Keeps those of the jobs that wait, or were skipped, which are chosen. */
 void choose_waits(const struct choice *choice, struct wait_list *list);

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/jobrun/ui/refresh.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "core/base/clock.h"
+#include "cmd/jobrun/ui/aside.h"
+#include "cmd/jobrun/ui/visit.h"
 #include "core/base/json.h"
 #include "core/remote/remote_run.h"
 #include "core/supervise/supervised.h"
@@ -31,9 +25,8 @@ struct report {
 
 struct survey_place {
 	const char *key;
-	pid_t pid;
-	int from; /* pipe with reports; -1: ended */
-	int64_t heard_ms;
+	struct aside aside;
+	struct refreshing *survey;
 };
 
 struct refreshing {
@@ -76,8 +69,9 @@ static size_t find_place(struct refreshing *survey, const char *key)
 			return i;
 	if (i == PLACES_MAX)
 		return i - 1;
-	survey->places[survey->place_count++] =
-		(struct survey_place){ .key = key, .from = -1 };
+	survey->places[survey->place_count++] = (struct survey_place){
+		.key = key, .aside = { .from = -1 }, .survey = survey
+	};
 	return i;
 }
 
@@ -90,17 +84,20 @@ static void send_report(void *arg, size_t run, const struct error *why)
 
 	if (why)
 		snprintf(report.why, sizeof(report.why), "%s", why->text);
-	if (write(survey->out, &report, sizeof(report)) < 0)
-		_exit(1);
+	aside_report(survey->out, &report, sizeof(report));
 }
 
-_Noreturn static void look_at(struct refreshing *survey, size_t place)
+static void look_at(void *arg, int out)
 {
+	const struct survey_place *at = arg;
+	struct refreshing *survey = at->survey;
+	size_t place = (size_t)(at - survey->places);
 	struct session session;
 	struct error err;
 	size_t *some = arena_alloc(survey->mem, survey->count * sizeof(*some));
 	size_t n = 0, i;
 
+	survey->out = out;
 	for (i = 0; i < survey->count; i++)
 		if (survey->place_of[i] == place)
 			some[n++] = i;
@@ -110,62 +107,22 @@ _Noreturn static void look_at(struct refreshing *survey, size_t place)
 	else
 		for (i = 0; i < n; i++)
 			send_report(survey, some[i], &err);
-	_exit(0);
 }
 
 /* ---- here -------------------------------------------------------------- */
 
-static int begin(struct refreshing *survey, size_t i, struct error *err)
-{
-	struct survey_place *place = &survey->places[i];
-	int ends[2];
-
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return error_errno(err, "cannot create a pipe");
-	place->pid = fork();
-	if (place->pid == 0) {
-		/* The process and its children end with this process. */
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		setpgid(0, 0);
-		survey->out = ends[1];
-		look_at(survey, i);
-	}
-	close(ends[1]);
-	place->from = ends[0];
-	place->heard_ms = time_monotonic_ms();
-	if (place->pid > 0)
-		return 0;
-	close(place->from);
-	place->from = -1;
-	return error_errno(err, "cannot start a process");
-}
-
-static void end(struct survey_place *place)
-{
-	if (place->from < 0)
-		return;
-	close(place->from);
-	place->from = -1;
-	kill(-place->pid, SIGKILL);
-	kill(place->pid, SIGKILL);
-	while (waitpid(place->pid, NULL, 0) < 0 && errno == EINTR)
-		;
-}
-
 static void take_report(struct refreshing *survey, struct survey_place *place)
 {
 	struct report report;
-	ssize_t n = read(place->from, &report, sizeof(report));
 
-	if (n < 0 && errno == EINTR)
+	if (!aside_read(&place->aside, &report, sizeof(report)))
 		return;
-	if (n != (ssize_t)sizeof(report) || report.run >= survey->count) {
-		end(place);
-		return;
-	}
-	place->heard_ms = time_monotonic_ms();
-	survey->stale[report.run] =
-		*report.why ? arena_strdup(survey->mem, report.why) : NULL;
+	if (report.run >= survey->count)
+		aside_end(&place->aside);
+	else
+		survey->stale[report.run] =
+			*report.why ? arena_strdup(survey->mem, report.why)
+				    : NULL;
 }
 
 /* Reads reports until all places are done or silent. */
@@ -176,25 +133,28 @@ static void hear(struct refreshing *survey)
 	size_t i, n;
 
 	do {
-		int64_t left_ms = SILENT_MS, now_ms = time_monotonic_ms();
+		int64_t left_ms = SILENT_MS, own_ms;
 
 		for (i = 0, n = 0; i < survey->place_count; i++) {
 			struct survey_place *place = &survey->places[i];
-			int64_t until_ms = place->heard_ms + SILENT_MS;
 
-			if (now_ms >= until_ms)
-				end(place);
-			if (place->from < 0)
+			if (place->aside.from < 0)
 				continue;
-			if (until_ms - now_ms < left_ms)
-				left_ms = until_ms - now_ms;
-			wait[n] = (struct pollfd){ place->from, POLLIN, 0 };
+			own_ms = aside_left_ms(&place->aside, SILENT_MS);
+			if (own_ms < left_ms)
+				left_ms = own_ms;
+			wait[n] =
+				(struct pollfd){ place->aside.from, POLLIN, 0 };
 			of[n++] = place;
 		}
-		if (n && poll(wait, n, (int)left_ms) > 0)
-			for (i = 0; i < n; i++)
-				if (wait[i].revents)
-					take_report(survey, of[i]);
+		if (n && poll(wait, n, (int)left_ms) < 0)
+			continue;
+		/* What is there counts, however late it is read. */
+		for (i = 0; i < n; i++)
+			if (wait[i].revents)
+				take_report(survey, of[i]);
+			else if (!aside_left_ms(&of[i]->aside, SILENT_MS))
+				aside_end(&of[i]->aside);
 	} while (n);
 }
 
@@ -223,6 +183,7 @@ int refresh_runs(struct session *session, struct arena *mem,
 		.stale = stale,
 		.place_of = arena_alloc(mem, (count + 1) * sizeof(size_t)),
 	};
+	struct session *home;
 	const char *key;
 	struct error why;
 	size_t i;
@@ -234,22 +195,27 @@ int refresh_runs(struct session *session, struct arena *mem,
 		if (run_state_is_final(runs[i]->state))
 			continue;
 		/* A visited place has answered already. */
-		key = session->visit ? NULL : key_of(runs[i], mem);
+		home = visit_of(session, runs[i]->job_id);
+		key = home != session ? NULL : key_of(runs[i], mem);
 		if (key) {
 			survey.place_of[i] = find_place(&survey, key);
 			stale[i] = "no answer yet";
 		}
 	}
 	for (i = 0; i < survey.place_count && ret == 0; i++)
-		ret = begin(&survey, i, err);
-	for (i = 0; i < count; i++)
+		ret = aside_start(&survey.places[i].aside, look_at,
+				  &survey.places[i], err);
+	for (i = 0; i < count; i++) {
+		home = visit_of(session, runs[i]->job_id);
 		if (survey.place_of[i] == PLACES_MAX &&
-		    session_refresh_one(session, mem, runs[i], &why) < 0)
+		    !(home != session && visit_is_fresh(session)) &&
+		    session_refresh_one(home, mem, runs[i], &why) < 0)
 			stale[i] = arena_strdup(mem, why.text);
+	}
 	if (ret == 0)
 		hear(&survey);
 	for (i = 0; i < survey.place_count; i++)
-		end(&survey.places[i]);
+		aside_end(&survey.places[i].aside);
 	for (i = 0; i < count && ret == 0; i++)
 		if (survey.place_of[i] < PLACES_MAX)
 			ret = read_again(&survey, i, err);

@@ -41,7 +41,8 @@ int session_open(struct session *session, struct app *app, unsigned flags,
 	return session->env.store ? 0 : -1;
 }
 
-void session_close_contexts(struct session *session)
+/* Closes the contexts that are open, which borrow the store. */
+static void close_contexts(struct session *session)
 {
 	size_t i;
 
@@ -71,7 +72,7 @@ void session_close(struct session *session)
 		free(session->never[i]);
 	for (i = 0; i < COUNT(session->repositories); i++)
 		git_status_free(session->repositories[i]);
-	session_close_contexts(session);
+	close_contexts(session);
 	lock_set_free(session->locks);
 	store_close(session->env.store);
 	visit_end(session);

@@ -13,6 +13,8 @@
 #include "core/store/store.h"
 #include "schema/schema.h"
 
+struct visit;
+
 #define SESSION_PROVIDERS 16
 #define SESSION_DIGESTED 32
 
@@ -33,8 +35,8 @@ struct session {
 	struct app *app;
 	struct provider_env env;
 	void *contexts[SESSION_PROVIDERS]; /* in the registry's order */
-	/* The folder of a store for this command alone (visit.h), or NULL. */
-	char *visit;
+	/* The runs that others have started (visit.h), or NULL. */
+	struct visit *visit;
 	enum session_look look;
 	/* jobs planned without a look at existing resources */
 	size_t unknown_count;
@@ -68,9 +70,6 @@ enum session_flag {
 int session_open(struct session *session, struct app *app, unsigned flags,
 		 struct error *err);
 void session_close(struct session *session);
-
-/* Closes the contexts that are open, which borrow the store. */
-void session_close_contexts(struct session *session);
 
 /* The provider's open context; NULL with `err` set if it can't be opened. */
 void *session_context(struct session *session, const struct provider *provider,

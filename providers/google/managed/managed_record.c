@@ -46,7 +46,7 @@ int managed_record(struct managed *managed, const struct job *job,
 		properties = json_object();
 		json_put_text(properties, "name", name);
 		ret = remote_run_add(
-			&managed->env, managed->as->provider, job,
+			&managed->env, managed->as->provider, job, NULL,
 			managed_digest(job, body),
 			managed_label_of(body, MANAGED_LABEL_DIGEST_2),
 			managed_label_of(body, GOOGLE_LABEL_ORIGIN), 0,

@@ -88,20 +88,6 @@ END
   jobrun cancel a
 }
 
-# remembered JOB PROVIDER PROPERTIES: its run is in the store.
-remembered() {
-  job "$1.yaml" "$1" true
-  jobrun apply "$1.yaml"
-  python3 - "$JOBRUN_STATE_DIR/jobrun.db" "$@" <<'END'
-import sqlite3, sys
-path, job, provider, properties = sys.argv[1:]
-db = sqlite3.connect(path)
-db.execute("UPDATE run SET provider = ?, properties = ?, state = 'RUNNING' WHERE job_id = ?",
-           (provider, properties, job))
-db.commit()
-END
-}
-
 # A login host that is gone, and one whose cluster answers that nothing is
 # there.
 two_clusters() {

@@ -120,6 +120,21 @@ jobrun:
 EOF
 }
 
+# remembered JOB PROVIDER PROPERTIES: a run of it, as a record of one elsewhere
+# that goes on
+remembered() {
+  job "$1.yaml" "$1" true
+  jobrun apply "$1.yaml"
+  python3 - "$JOBRUN_STATE_DIR/jobrun.db" "$@" <<'END'
+import sqlite3, sys
+path, job, provider, properties = sys.argv[1:]
+db = sqlite3.connect(path)
+db.execute("UPDATE run SET provider = ?, properties = ?, state = 'RUNNING' WHERE job_id = ?",
+           (provider, properties, job))
+db.commit()
+END
+}
+
 WORKERS='  workerType: n1-standard-4
   workerCount: 2'
 

@@ -327,8 +327,7 @@ static int take_gone(struct kube_look *look, struct error *err)
 static const char *why_not_yet(const struct kube_look *look,
 			       enum run_state state)
 {
-	long long n = json_get_int(json_object_get(look->object, "status"),
-				   "restarts", 0);
+	long long n = state_restarts(look->object);
 	const char *why = NULL;
 
 	if (state == RUN_CANCELLING)

@@ -25,6 +25,29 @@ static long long count_pods(const json_t *object, const char *key)
 	return sum;
 }
 
+/* Counts how often single Jobs of a JobSet were started again. */
+static long long job_restarts(const json_t *object)
+{
+	const json_t *jobs = json_object_get(json_object_get(object, "status"),
+					     "replicatedJobsStatus");
+	const json_t *one, *count;
+	long long sum = 0;
+	size_t i, j;
+
+	json_array_foreach(jobs, i, one)
+	{
+		json_array_foreach(json_object_get(one, "jobRestarts"), j,
+				   count) sum += json_integer_value(count);
+	}
+	return sum;
+}
+
+long long state_restarts(const json_t *object)
+{
+	return number(object, "restarts") + job_restarts(object) +
+	       number(object, "currentInPlaceRestartAttempt");
+}
+
 static bool failed_by(const json_t *object, const char *reason)
 {
 	const json_t *condition;

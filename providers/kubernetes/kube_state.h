@@ -22,4 +22,7 @@ int64_t state_end_ms(const json_t *object);
 /* The object's reason for the failure; in `mem`. */
 const char *state_why(const json_t *object, struct arena *mem);
 
+/* How often its pods, or some of them, were started again. */
+long long state_restarts(const json_t *object);
+
 #endif

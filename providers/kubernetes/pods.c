@@ -61,13 +61,17 @@ static const json_t *container(const json_t *pod)
 	return first_state(pod, "containerStatuses");
 }
 
-/* Returns the state of the launcher's container while it delays the program. */
+/* Returns the state of the launcher's container while it delays the program.
+ * One that runs has no reason to give, and may be an agent beside it. */
 static const json_t *launcher(const json_t *pod)
 {
 	const json_t *state = first_state(pod, "initContainerStatuses");
 	const json_t *end = json_object_get(state, "terminated");
 
-	return end && json_get_int(end, "exitCode", 1) == 0 ? NULL : state;
+	return json_object_get(state, "running") ||
+			       (end && json_get_int(end, "exitCode", 1) == 0)
+		       ? NULL
+		       : state;
 }
 
 /* Returns why a pod does not run, in plain words; NULL if it gives no

@@ -68,6 +68,8 @@ static void note_cluster(struct kube *kube, const struct kube_at *at,
 				     "as root",
 				     at->name_space));
 		pod_security_restrict(body);
+		if (made->plain_jobset)
+			pod_security_restrict(made->plain_jobset);
 	}
 	if (*queue && kueue_type(at, KUEUE_GROUP, &kueue) == 0)
 		json_array_append_new(
@@ -98,6 +100,32 @@ static int rehearse_run(const struct kube_at *at, const struct kube_type *type,
 
 	json_decref(body);
 	return ret;
+}
+
+/* Rehearses the run; a cluster that refuses the file's way of restarts is asked
+ * again without it, and that is noted. */
+static int rehearse_restarts(const struct kube_at *at,
+			     const struct kube_type *type,
+			     const struct resource *want,
+			     const struct kube_job *made, const json_t *object,
+			     json_t *outputs, struct error *err)
+{
+	json_t *notes = json_object_get(outputs, OUTPUT_NOTES);
+	struct error why;
+	int ret = rehearse_run(at, type, want, made, object, outputs, err);
+
+	if (ret == 0 || type != &type_jobset || !made->plain_jobset ||
+	    (err->code != ERROR_INVALID && err->code != ERROR_DENIED))
+		return ret;
+	why = *err;
+	json_object_set(outputs, "body", made->plain_jobset);
+	if (rehearse_run(at, type, want, made, object, outputs, err) < 0)
+		return -1;
+	json_array_append_new(
+		notes, json_sprintf("jobrun.kubernetes.restart: all pods are "
+				    "made anew: %s",
+				    why.text));
+	return 0;
 }
 
 /* Fills in what `adapt` needs: the API call that creates the run in this
@@ -137,8 +165,8 @@ static int prepare(struct kube *kube, const struct kube_at *at,
 	/* Without an image there is nothing to check. */
 	if (ret == 0 && !same && !kube_needs(&made) &&
 	    !json_array_size(missing))
-		ret = rehearse_run(at, type, want, &made, object,
-				   found->outputs, err);
+		ret = rehearse_restarts(at, type, want, &made, object,
+					found->outputs, err);
 	kube_job_done(&made);
 	return ret;
 }

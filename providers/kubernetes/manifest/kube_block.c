@@ -67,6 +67,9 @@ static const char *const gpu_selector_names[] = { "gke", "none", NULL };
 static const char *const pod_security_names[] = { "auto", "restricted",
 						  "baseline", NULL };
 
+/* In the order of enum kube_restart. */
+static const char *const restart_names[] = { "all", "pool", "in-place", NULL };
+
 /* In the order of enum kube_capacity. */
 static const char *const capacity_names[] = { "any", "spot", "flex-start",
 					      "queued", NULL };
@@ -226,6 +229,24 @@ static const struct field fields[] = {
 	  .offset = offsetof(struct kubernetes_block, limits),
 	  .doc = "Whether pods are limited to the CPUs and the memory that "
 		 "they request: for namespaces whose quota asks for limits." },
+	{ .name = "restart",
+	  .type = FIELD_ENUM,
+	  .values = restart_names,
+	  .fallback = "all",
+	  .offset = offsetof(struct kubernetes_block, restart),
+	  .doc = "What a JobSet makes anew when jobrun.restart starts again: "
+		 "all pods; pool: only the pods like the one that failed "
+		 "(JobSet 0.12, its feature RestartJob); or in-place: no pod, "
+		 "as containers start again on their nodes (JobSet 0.11, its "
+		 "feature InPlaceRestart, Kubernetes 1.35).  A cluster without "
+		 "it makes all pods anew." },
+	{ .name = "restartAgent",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct kubernetes_block, restart_agent),
+	  .doc = "For restart: in-place, the image of JobSet's "
+		 "in-place-restart-agent, which runs beside each program.  "
+		 "serviceAccount names an account that may get, list and watch "
+		 "JobSets and patch pods." },
 	{ .name = "ttl",
 	  .type = FIELD_DURATION,
 	  .offset = offsetof(struct kubernetes_block, ttl_s),

@@ -38,6 +38,13 @@ enum kube_pod_security {
 	POD_SECURITY_BASELINE,
 };
 
+/* What a JobSet makes anew for a restart. */
+enum kube_restart {
+	KUBE_RESTART_ALL,      /* all pods */
+	KUBE_RESTART_POOL,     /* those of the pool whose pod has failed */
+	KUBE_RESTART_IN_PLACE, /* none: containers start again in their pods */
+};
+
 enum kube_capacity {
 	KUBE_CAPACITY_ANY,
 	KUBE_CAPACITY_SPOT,
@@ -68,6 +75,8 @@ struct kubernetes_block {
 	const char *reservation;        /* or NULL */
 	const char *required_topology;  /* a node label, or NULL */
 	const char *preferred_topology; /* the same */
+	int restart;                    /* enum kube_restart */
+	const char *restart_agent;      /* an image, or NULL */
 };
 
 extern const struct message kubernetes_message;

@@ -7,6 +7,7 @@
 #include "core/job/machines.h"
 #include "core/job/source.h"
 #include "providers/kubernetes/manifest/kube_block.h"
+#include "providers/kubernetes/manifest/in_place.h"
 #include "providers/kubernetes/manifest/kube_types.h"
 #include "providers/kubernetes/manifest/launcher.h"
 #include "providers/kubernetes/manifest/kube_names.h"
@@ -203,9 +204,6 @@ static json_t *job_spec(struct kube_translation *t, size_t pool, bool in_jobset)
 	json_put(template, "spec", pod);
 	template =
 		body_merge(&kube_pod_form, template, block ? block->pod : NULL);
-	pod_security_fill(json_object_get(template, "spec"),
-			  block && block->pod_security ==
-					   POD_SECURITY_RESTRICTED);
 	json_put_text(spec, "completionMode", "Indexed");
 	json_put_int(spec, "completions", (long long)at->count);
 	json_put_int(spec, "parallelism", (long long)at->count);
@@ -215,6 +213,11 @@ static json_t *job_spec(struct kube_translation *t, size_t pool, bool in_jobset)
 	if (trials_are_wanted(t->pods.job) && !in_jobset)
 		trials_add_job(t->pods.job, spec);
 	json_put(spec, "template", template);
+	if (in_jobset && in_place_is_wanted(&t->pods))
+		in_place_add(&t->pods, spec);
+	pod_security_fill(json_object_get(template, "spec"),
+			  block && block->pod_security ==
+					   POD_SECURITY_RESTRICTED);
 	return with_job(t, "spec", spec);
 }
 
@@ -258,13 +261,33 @@ static json_t *make_jobset(struct kube_translation *t)
 	json_put(network, "publishNotReadyAddresses", json_true());
 	json_put(spec, "network", network);
 	json_put(spec, "successPolicy", success_policy(t));
-	policy_add_jobset(t->pods.job, spec);
+	policy_add_jobset(t->pods.job,
+			  block ? block->restart : KUBE_RESTART_ALL, spec);
 	if (block && block->ttl_s)
 		json_put_int(spec, "ttlSecondsAfterFinished", block->ttl_s);
 	for (i = 0; i < t->pods.out->pool_count; i++)
 		json_array_append_new(jobs, replicated_job(t, i));
 	json_put(spec, "replicatedJobs", jobs);
 	return object("jobset.x-k8s.io/v1alpha2", "JobSet", metadata, spec);
+}
+
+/* Returns the JobSet for clusters that know no other way of restarts, or NULL if
+ * it needs none. */
+static json_t *make_plain_jobset(struct kube_translation *t)
+{
+	const struct kubernetes_block *block = t->pods.block;
+	struct kubernetes_block plain;
+	json_t *out;
+
+	if (!block || block->restart == KUBE_RESTART_ALL ||
+	    !policy_max_restarts(t->pods.job))
+		return NULL;
+	plain = *block;
+	plain.restart = KUBE_RESTART_ALL;
+	t->pods.block = &plain;
+	out = make_jobset(t);
+	t->pods.block = block;
+	return out;
 }
 
 static json_t *make_indexed(struct kube_translation *t)
@@ -387,6 +410,11 @@ static json_t *properties(const struct kube_translation *t)
 		json_put_int(out, "maxRestarts", policy_max_restarts(job));
 	if (block && block->queue)
 		json_put_text(out, "queue", block->queue);
+	if (block && block->restart != KUBE_RESTART_ALL &&
+	    policy_max_restarts(job))
+		json_put_text(out, "restart",
+			      block->restart == KUBE_RESTART_POOL ? "pool"
+								  : "in-place");
 	if (block && block->pod_security == POD_SECURITY_RESTRICTED)
 		json_put_text(out, "podSecurity", "restricted");
 	if (block && block->pod)
@@ -511,8 +539,11 @@ int kube_translate(const struct job *job, const struct catalogue *catalogue,
 	out->config_map = source_config_map(job, mem, out);
 	add_pools(&t);
 	trials_check(&t.pods);
+	in_place_check(&t.pods);
 	if (out->pool_count > 1 || !trials_are_wanted(job))
 		out->jobset = make_jobset(&t);
+	if (out->jobset)
+		out->plain_jobset = make_plain_jobset(&t);
 	if (out->pool_count == 1)
 		out->indexed = make_indexed(&t);
 	/* The pods of a run find each other through the service. */
@@ -531,6 +562,7 @@ void kube_job_done(struct kube_job *translated)
 	json_decref(translated->config_map);
 	json_decref(translated->service);
 	json_decref(translated->jobset);
+	json_decref(translated->plain_jobset);
 	json_decref(translated->indexed);
 	json_decref(translated->properties);
 	*translated = (struct kube_job){ 0 };

@@ -55,7 +55,10 @@ struct kube_job {
 	json_t *config_map; /* without its contents: see kube_source.h */
 	json_t *service;    /* beside `indexed` */
 	json_t *jobset;     /* NULL: its pods are trials */
-	json_t *indexed;    /* NULL: its pods differ too much for one Job */
+	/* The same with JobSet's own way of restarts, if it has another; else
+	 * NULL. */
+	json_t *plain_jobset;
+	json_t *indexed; /* NULL: its pods differ too much for one Job */
 	/* The run's properties, for either kind of object. */
 	json_t *properties;
 	struct kube_left_out left[KUBE_LEFT_MAX];

@@ -14,9 +14,10 @@
 
 #include "core/base/json.h"
 #include "core/base/units.h"
+#include "providers/kubernetes/manifest/kube_block.h"
 #include "providers/kubernetes/manifest/kube_trials.h"
 
-#define EXIT_MAX 255
+#define EXIT_MAX (POLICY_CODES - 1)
 #define SIGNAL_BASE 128
 /* The limits of a podFailurePolicy. */
 #define RULES_MAX 20
@@ -50,12 +51,12 @@ static void mark_codes(const char *text, bool codes[EXIT_MAX + 1])
 		codes[from] = true;
 }
 
-static json_t *exit_codes(const struct restart_rule *rule)
+/* Marks all codes of a rule. */
+static void mark_rule(const struct restart_rule *rule, bool codes[POLICY_CODES])
 {
-	bool codes[EXIT_MAX + 1] = { false };
-	json_t *values = json_array();
 	size_t i;
 
+	memset(codes, false, POLICY_CODES);
 	for (i = 0; i < rule->exit_codes.count; i++)
 		mark_codes(rule->exit_codes.items[i], codes);
 	for (i = 0; i < rule->signals.count; i++) {
@@ -64,6 +65,15 @@ static json_t *exit_codes(const struct restart_rule *rule)
 		if (number)
 			codes[SIGNAL_BASE + number] = true;
 	}
+}
+
+static json_t *exit_codes(const struct restart_rule *rule)
+{
+	bool codes[POLICY_CODES];
+	json_t *values = json_array();
+	size_t i;
+
+	mark_rule(rule, codes);
 	/* Code 0 is no failure. */
 	for (i = 1; i <= EXIT_MAX; i++)
 		if (codes[i])
@@ -181,6 +191,30 @@ static void add_code_rules(const struct job *job, json_t *rules)
 	}
 }
 
+void policy_restarting(const struct job *job, bool codes[POLICY_CODES])
+{
+	const struct restart *restart = &job->jobrun.restart;
+	bool named[POLICY_CODES], decided[POLICY_CODES] = { true };
+	size_t i, code;
+
+	memset(codes, restart->max_restarts > 0, POLICY_CODES);
+	codes[0] = false;
+	for (i = 0; restart->max_restarts && i < restart->rules.count; i++) {
+		const struct restart_rule *rule =
+			(const struct restart_rule *)restart->rules.items + i;
+
+		mark_rule(rule, named);
+		for (code = 1; code < POLICY_CODES; code++) {
+			if (decided[code] ||
+			    (names_codes(rule) ? !named[code]
+					       : rule->preempted))
+				continue;
+			decided[code] = true;
+			codes[code] = rule->action == RESTART_ACTION_RESTART;
+		}
+	}
+}
+
 /* Returns the rules as a new value; empty if every failure counts. */
 static json_t *pod_rules(const struct job *job)
 {
@@ -263,11 +297,12 @@ static void add_jobset_rule(json_t *rules, const char *name, const char *action,
 
 	json_put_text(rule, "name", name);
 	json_put_text(rule, "action", action);
-	json_put(rule, "onJobFailureReasons", json_pack("[s]", reason));
+	if (reason)
+		json_put(rule, "onJobFailureReasons", json_pack("[s]", reason));
 	json_array_append_new(rules, rule);
 }
 
-void policy_add_jobset(const struct job *job, json_t *spec)
+void policy_add_jobset(const struct job *job, int how, json_t *spec)
 {
 	long most = policy_max_restarts(job);
 	json_t *policy, *rules;
@@ -284,6 +319,10 @@ void policy_add_jobset(const struct job *job, json_t *spec)
 	if (job->training_input.scheduling.max_running_time_s)
 		add_jobset_rule(rules, "deadline", "FailJobSet",
 				"DeadlineExceeded");
+	if (how == KUBE_RESTART_POOL)
+		add_jobset_rule(rules, "pool", "RestartJob", NULL);
+	if (how == KUBE_RESTART_IN_PLACE)
+		json_put_text(policy, "restartStrategy", "InPlaceRestart");
 	if (json_array_size(rules))
 		json_put(policy, "rules", rules);
 	else

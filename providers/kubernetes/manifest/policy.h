@@ -11,7 +11,10 @@ void policy_add_job(const struct job *job, bool in_jobset, json_t *spec,
 		    struct arena *mem, struct kube_job *out);
 /* How often its pods are restarted, for whatever reason. */
 long policy_max_restarts(const struct job *job);
-/* Adds failurePolicy to the spec of a JobSet. */
-void policy_add_jobset(const struct job *job, json_t *spec);
+/* Adds failurePolicy to the spec of a JobSet; `how` is an enum kube_restart. */
+void policy_add_jobset(const struct job *job, int how, json_t *spec);
+/* Sets for each exit code whether the program starts again after it. */
+#define POLICY_CODES 256
+void policy_restarting(const struct job *job, bool codes[POLICY_CODES]);
 
 #endif

@@ -32,6 +32,7 @@ import tempfile
 import threading
 import time
 
+import restarts
 from objects import KIND, now
 
 INDEX = "batch.kubernetes.io/job-completion-index"
@@ -88,6 +89,7 @@ class Pod:
         self.script = script
         self.log = []  # (time, text)
         self.ended = False
+        self.called = 0  # the attempt at which it is to start again in place
         self.process = None
         self.folder = None  # while its command runs here
         self.places = {}
@@ -136,6 +138,8 @@ class Pod:
                                    "startedAt": started}}}]):
             return
         code = self.run() if self.script.get("run") else self.play()
+        while restarts.in_place(self, code):
+            code = self.play()
         self.discard()
         with self.cluster.lock:
             self.ended = True
@@ -202,9 +206,18 @@ class Pod:
         for line in self.script.get("lines", []):
             self.write(line)
             time.sleep(self.script.get("every", 0))
-        while self.script.get("hold") and self.there():
+        while self.script.get("hold") and self.there() and not self.called:
             time.sleep(0.02)
         return 137 if self.script.get("lost") else self.script.get("exit", 0)
+
+    def begin_again(self):
+        """The next attempt, in its place."""
+        meta = self.item["metadata"]
+        pool = meta["labels"]["jobset.sigs.k8s.io/replicatedjob-name"]
+        self.script = self.cluster.script(
+            f"{pool}/{meta['annotations'][INDEX]}/{self.called}")
+        self.called = 0
+        return True
 
     def environment(self, container, meta):
         out = {"PATH": os.environ["PATH"], "HOME": tempfile.gettempdir(),
@@ -527,20 +540,20 @@ class Cluster:
         meta, spec = item["metadata"], item["spec"]
         if item.get("status", {}).get("conditions"):
             self.set_status(item, conditions=[])
-        restarts = item.get("status", {}).get("restarts", 0)
         jobs = {job["metadata"]["name"]: job
                 for job in self.owned(item, "Job")}
         failure, done = None, set()
         for one in spec["replicatedJobs"]:
             name = f"{meta['name']}-{one['name']}-0"
-            job = jobs.get(name) or self.make_job(item, one, name, restarts)
+            job = jobs.get(name) or self.make_job(
+                item, one, name, restarts.count(item, one["name"]))
             for c in job.get("status", {}).get("conditions", []):
                 if c["type"] == "Failed":
                     failure = failure or c
                 if c["type"] == "Complete":
                     done.add(one["name"])
         if failure:
-            self.fail(item, jobs, failure, restarts)
+            restarts.fail(self, item, jobs, failure)
             return
         success = spec.get("successPolicy", {})
         wanted = set(success.get("targetReplicatedJobs") or
@@ -565,31 +578,15 @@ class Cluster:
             self.set_status(item, conditions=[condition(
                 "Suspended", "SuspendedJobs", "jobset is suspended")])
 
-    def fail(self, item, jobs, failure, restarts):
-        policy = item["spec"].get("failurePolicy", {})
-        again = restarts < policy.get("maxRestarts", 0)
-        for rule in policy.get("rules", []):
-            if failure["reason"] in rule.get("onJobFailureReasons",
-                                             [failure["reason"]]):
-                again = again and rule["action"] != "FailJobSet"
-                break
-        for job in jobs.values():
-            if again or not self.over(job):
-                self.objects.remove(job)
-        if again:
-            self.set_status(item, restarts=restarts + 1)
-        else:
-            name = next(one["metadata"]["name"] for one in jobs.values()
-                        if failure in one["status"].get("conditions", []))
-            self.set_status(item, terminalState="Failed", conditions=[
-                condition("Failed", "FailedJobs", "jobset failed due to one or "
-                          f"more job failures (first failed job: {name})")])
+    def fail_jobset(self, item, reason, message):
+        self.set_status(item, terminalState="Failed", conditions=[
+            condition("Failed", reason, message)])
 
-    def make_job(self, item, one, name, restarts):
+    def make_job(self, item, one, name, attempt):
         meta = item["metadata"]
         labels = {"jobset.sigs.k8s.io/jobset-name": meta["name"],
                   "jobset.sigs.k8s.io/replicatedjob-name": one["name"],
-                  "jobset.sigs.k8s.io/restart-attempt": str(restarts)}
+                  "jobset.sigs.k8s.io/restart-attempt": str(attempt)}
         return self.objects.make(KIND["Job"], meta["namespace"], {
             "metadata": {"name": name, "labels": labels,
                          "ownerReferences": [self.owner(item)]},

@@ -26,6 +26,8 @@ Tests talk to it below /_/:
                       warns and enforces 'restricted',
                       "expire": true ends the time that objects with a ttl
                       stay after their end,
+                      "features" those of JobSet that are on: RestartJob,
+                      InPlaceRestart; by default neither,
                       "identity": false: it is too old to say who asks,
                       "noPods" why no pod is admitted,
                       "finalizers": true lets everybody block deletions,
@@ -68,6 +70,7 @@ import urllib.parse
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)),
                              "..", "google"))
 
+import restarts  # noqa: E402
 from answers import Answer, error, status  # noqa: E402
 from cluster import Cluster, violations  # noqa: E402
 from faults import Faults  # noqa: E402
@@ -204,6 +207,11 @@ class Server(http.server.ThreadingHTTPServer):
     def admission(self, item):
         for name in self.state.get("drops", []):
             item["spec"].pop(name, None)
+        if item["kind"] == "JobSet":
+            why = restarts.refused(item, self.state.get("features") or [])
+            if why:
+                raise error(403, "admission webhook \"vjobset.kb.io\" denied "
+                            f"the request: {why}")
         if item["kind"] in ("Job", "JobSet") and self.state.get("deny"):
             raise error(403, 'admission webhook "policy.example.com" denied '
                         f"the request: {self.state['deny']}")

@@ -11,6 +11,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/task/task_files.h"
 #include "core/task/task_secrets.h"
 #include "providers/slurm/attempts.h"
@@ -18,6 +19,9 @@
 
 /* How long after the grace of its tasks a job may take to end. */
 #define HUNG_MS 120000
+/* In the run's folder here: when the end of its master was first seen. */
+#define MASTER_ENDED_FILE "master-ended.json"
+#define MASTER_ENDED_MAX 1024
 
 /* ---- states ------------------------------------------------------------ */
 
@@ -190,6 +194,28 @@ static bool has_outlived(const struct slurm_look *look, enum run_state state,
 	       (state == RUN_QUEUED && look->record->run.state == RUN_RUNNING);
 }
 
+/* Returns when this machine has first seen that the master had ended well.  The
+ * time of that end is by the node's clock, which may differ from ours. */
+static int64_t first_seen_ms(const struct slurm_look *look)
+{
+	char *path = path_join(look->folder, MASTER_ENDED_FILE);
+	int64_t now_ms = time_now_ms(), seen_ms;
+	struct error ignored;
+	json_t *kept = NULL;
+
+	json_file_read(path, MASTER_ENDED_MAX, &kept, &ignored);
+	seen_ms = json_get_int(kept, "seenMs", 0);
+	json_decref(kept);
+	if (!seen_ms) {
+		seen_ms = now_ms;
+		kept = json_pack("{s:I}", "seenMs", (json_int_t)now_ms);
+		json_file_write(path, kept, &ignored);
+		json_decref(kept);
+	}
+	free(path);
+	return seen_ms;
+}
+
 /* The master has ended well, and the job goes on long after the others' grace:
  * srun waits for ever for a task whose node was away for a moment only. */
 static bool has_hung(const struct slurm_look *look, enum run_state state)
@@ -199,10 +225,10 @@ static bool has_hung(const struct slurm_look *look, enum run_state state)
 	struct error ignored;
 
 	if (!look->known || state != RUN_RUNNING || look->status >= 0 ||
-	    !first || first->state != RUN_SUCCEEDED || !first->end_time_ms ||
+	    !first || first->state != RUN_SUCCEEDED ||
 	    spec_read(look->folder, look->mem, &spec, &ignored) < 0)
 		return false;
-	return time_now_ms() - first->end_time_ms >
+	return time_now_ms() - first_seen_ms(look) >
 	       spec.grace_s * INT64_C(1000) + HUNG_MS;
 }
 

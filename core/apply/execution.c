@@ -569,6 +569,9 @@ void execution_call_done(struct execution *it)
 		return;
 	}
 	it->tries = 0;
+	if (call->ret > 0 && it->executor->options->lacks)
+		it->executor->options->lacks(it->executor->options->arg,
+					     it->action, call->err.text);
 	if (step == STEP_WATCH)
 		it->fd = call->ret < 0 ? -1 : call->fd; /* -1: it is polled */
 	if (makes(step)) {

@@ -60,6 +60,8 @@ struct executor_options {
 	/* Reports that the run or resource waits for something else than
 	 * before: "it is CREATING".  May be NULL. */
 	void (*waits)(void *arg, const struct action *action, const char *what);
+	/* Reports what a call that has succeeded could not do.  May be NULL. */
+	void (*lacks)(void *arg, const struct action *action, const char *what);
 	/* Reports that only followed runs are left of the job: from now on
 	 * another process may change it.  May be NULL. */
 	void (*settled)(void *arg, const struct plan_job *job);

@@ -290,8 +290,8 @@ struct kind {
 	/* Updates in place.  NULL: every change is a replacement. */
 	int (*update)(void *ctx, const struct resource *want,
 		      struct error *err);
-	/* Deletes; already gone is success.  For a run: forgets it, logs
-	 * included.  NULL, beside an `update` and no `list`: the resource is
+	/* Deletes; already gone is success.  1: it is deleted, and `err` says
+	 * what stays.  For a run: forgets it, logs included.  NULL, beside an `update` and no `list`: the resource is
 	 * shared with others, and stays. */
 	int (*delete)(void *ctx, const struct resource *have,
 		      struct error *err);

@@ -311,7 +311,7 @@ static int take_gone(struct kube_look *look, struct error *err)
 	collect_logs(look, true);
 	if (!asked)
 		known = success_is_known(&look->at, look->record.run.job_id,
-					 look->record.name,
+					 look->record.name, look->record.uid,
 					 look->record.run.digest, err);
 	if (known < 0)
 		return -1;

@@ -198,9 +198,23 @@ static int forget(struct kube *kube, const struct kube_record *record,
 		ret = companions_delete(at, object, record->run.job_id, err);
 	else if (ret == 1)
 		ret = record->uid ? delete_secret(kube, record, at, err) : 0;
-	if (ret == 0 && rights_may(kube, at, "get", &type_config_map))
-		ret = success_delete(at, record->run.job_id, record->name, err);
 	json_decref(object);
+	return ret;
+}
+
+/* Deletes the mark of a success.  1: it has to stay, as `err` says. */
+static int forget_success(struct kube *kube, const struct kube_record *record,
+			  const struct kube_at *at, struct error *err)
+{
+	int ret = 0;
+
+	if (rights_may(kube, at, "get", &type_config_map))
+		ret = success_delete(at, record->run.job_id, record->name, err);
+	if (ret < 0 && err->code == ERROR_DENIED) {
+		error_prefix(err, "its mark of success stays, so no machine "
+				  "runs it again without --rerun");
+		return 1;
+	}
 	return ret;
 }
 
@@ -210,17 +224,25 @@ int run_delete(void *ctx, const struct resource *have, struct error *err)
 	struct arena *mem = arena_new();
 	struct kube_record record;
 	struct kube_at at;
-	int ret;
+	struct error left = { 0 };
+	int ret, stays = 0;
 
 	do {
 		record = (struct kube_record){ 0 };
 		ret = find_old(kube, have, mem, &record, &at, err);
 		if (ret == 0)
 			ret = forget(kube, &record, &at, err);
+		if (ret == 0 && !stays) {
+			stays = forget_success(kube, &record, &at, err);
+			ret = stays < 0 ? -1 : 0;
+			left = *err;
+		}
 		if (ret == 0 && record.uid)
 			ret = store_run_delete(kube->env.store, &record.run,
 					       err);
 	} while (ret == 0 && record.uid);
 	arena_free(mem);
-	return ret < 0 ? -1 : 0;
+	if (ret >= 0 && stays)
+		*err = left;
+	return ret < 0 ? -1 : stays;
 }

@@ -17,6 +17,8 @@
  * finds the object. */
 #define LABEL "jobrun-succeeded"
 #define OURS "jobrun-"
+/* Names the run that has succeeded; older versions did not note it. */
+#define NOTE_UID OURS "uid"
 /* Longer annotations are left out. */
 #define NOTE_MAX 16384
 
@@ -46,7 +48,7 @@ void success_put(const struct kube_at *at, const json_t *object)
 {
 	struct arena *mem = arena_new();
 	json_t *body = json_object(), *meta = json_object();
-	json_t *labels = json_object();
+	json_t *labels = json_object(), *notes;
 	struct error ignored;
 
 	json_put_text(body, "apiVersion", "v1");
@@ -59,7 +61,9 @@ void success_put(const struct kube_at *at, const json_t *object)
 	json_put_text(labels, KUBE_LABEL_CLEANUP,
 		      object_label(object, KUBE_LABEL_CLEANUP));
 	json_put(meta, "labels", labels);
-	json_put(meta, "annotations", small_notes(object));
+	notes = small_notes(object);
+	json_put_text(notes, NOTE_UID, object_meta(object, "uid"));
+	json_put(meta, "annotations", notes);
 	json_put(body, "metadata", meta);
 	if (json_object_get(json_object_get(object, "spec"),
 			    "ttlSecondsAfterFinished"))
@@ -96,14 +100,17 @@ int success_show(const struct kube_at *at, const char *job_id, const char *name,
 }
 
 int success_is_known(const struct kube_at *at, const char *job_id,
-		     const char *name, const char *digest, struct error *err)
+		     const char *name, const char *uid, const char *digest,
+		     struct error *err)
 {
 	json_t *object = NULL;
 	int ret = get_record(at, job_id, name, &object, err);
+	const char *known = object_note(object, NOTE_UID);
 
 	if (ret >= 0)
 		ret = ret == 0 &&
-		      !strcmp(object_note(object, KUBE_NOTE_DIGEST), digest);
+		      !strcmp(object_note(object, KUBE_NOTE_DIGEST), digest) &&
+		      (!*known || !strcmp(known, uid));
 	json_decref(object);
 	return ret;
 }

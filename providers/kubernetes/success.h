@@ -18,10 +18,11 @@ void success_put(const struct kube_at *at, const json_t *object);
  * the job's objects. */
 int success_show(const struct kube_at *at, const char *job_id, const char *name,
 		 struct resource *found, struct error *err);
-/* Returns 1 if the cluster has a record of a run with that digest, 0 if it has
- * none or nobody may look, -1 if it could not be asked. */
+/* Returns 1 if the cluster has a record of that very run, 0 if it has none or
+ * nobody may look, -1 if it could not be asked. */
 int success_is_known(const struct kube_at *at, const char *job_id,
-		     const char *name, const char *digest, struct error *err);
+		     const char *name, const char *uid, const char *digest,
+		     struct error *err);
 /* A missing record is success. */
 int success_delete(const struct kube_at *at, const char *job_id,
 		   const char *name, struct error *err);

@@ -90,6 +90,40 @@ expire() {
   tell state '{"role": null}'
 }
 
+@test "a mark of success that nobody may delete is named, and holds up nothing" {
+  tell state '{"pods": [{"exit": 0}], "role": [
+    {"verbs": ["get", "list", "create", "patch"], "apiGroups": [""], "resources": ["configmaps"]},
+    {"verbs": ["get", "list", "watch", "create", "patch", "delete", "deletecollection"],
+     "apiGroups": ["", "batch", "jobset.x-k8s.io"], "resources": ["jobsets", "pods", "pods/log", "jobs", "services"]}]}'
+  pods_of keeps 0
+  sed -i 's/provider: kubernetes/&, kubernetes: {ttl: 1h}/' keeps.yaml
+  run jobrun apply --yes keeps.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  run jobrun delete keeps
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"its mark of success stays, so no machine runs it again without --rerun: "*"cannot delete resource \"configmaps\""* ]]
+  [[ $output == *"keeps: deleted"* ]]
+  run jobrun status keeps
+  [ "$status" -eq 66 ]
+  [[ $(made) == *'["ConfigMap", "keeps-succeeded"]'* && $(made) != *'["JobSet", "keeps"]'* ]]
+  # What comes to nothing later is no success for that.
+  run jobrun plan keeps.yaml
+  [[ $output == *"already succeeded"* ]]
+  tell state '{"pods": [{"hold": true}]}'
+  run jobrun apply --yes --rerun --detach keeps.yaml
+  [ "$status" -eq 0 ]
+  wait_until 30 state_is keeps RUNNING
+  curl -sf --cacert "$KUBE/cert.pem" -X DELETE -o /dev/null \
+    -H "Authorization: Bearer $(sed -n 's/.*{token: \(.*\)}$/\1/p' "$KUBECONFIG")" \
+    "$BASE/apis/jobset.x-k8s.io/v1alpha2/namespaces/team/jobsets/keeps"
+  wait_until 30 state_is keeps FAILED
+  tell state '{"role": null}'
+  jobrun delete keeps
+  [[ $(made) != *keeps* ]]
+}
+
 # What a colleague has: the job file, a way to the cluster, and no store.
 colleague() {
   mkdir -p "$TMP/tmp"

@@ -47,6 +47,14 @@ static void on_phase(void *arg, const struct action *action,
 	}
 }
 
+static void on_lacks(void *arg, const struct action *action, const char *what)
+{
+	const struct undo *undo = arg;
+
+	app_say(undo->session->app, "%s '%s': %s", action->have->kind->name,
+		action->have->name, what);
+}
+
 static void on_interrupt(void *arg, uint32_t number)
 {
 	struct undo *undo = arg;
@@ -65,6 +73,7 @@ int undo_execute(struct session *session, const struct plan *plan,
 	struct journal journal = journal_in_store(session->env.store);
 	struct executor_options how = { .context = context,
 					.phase = on_phase,
+					.lacks = on_lacks,
 					.journal = &journal,
 					.arg = &undo };
 	struct interrupt *interrupt = NULL;

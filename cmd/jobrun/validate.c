@@ -83,6 +83,28 @@ static const struct format *find_format(const char *name)
 	return &formats[i];
 }
 
+/* Says how many problems there are, and what to do about them. */
+static void say_summary(struct app *app, const struct problems *found, bool fix)
+{
+	struct buf text = { 0 };
+	size_t i, fixable = 0;
+
+	problems_summary(found, &text);
+	for (i = 0; i < found->count && !fix; i++)
+		fixable += found->items[i].edit_count &&
+			   strcmp(found->items[i].at.file, "-") != 0;
+	if (!text.len || !found->count)
+		goto out;
+	buf_printf(&text, "; 'jobrun explain %s' explains it",
+		   found->items[0].rule);
+	if (fixable)
+		buf_printf(&text, ", 'jobrun validate --fix' fixes %zu",
+			   fixable);
+	app_say(app, "%s", text.data);
+out:
+	buf_done(&text);
+}
+
 static int run(struct app *app, int argc, char **argv)
 {
 	struct validate_opts opts = { .format = "text",
@@ -136,10 +158,8 @@ static int run(struct app *app, int argc, char **argv)
 	find_format(opts.format)->put(app, &found, &text);
 	app_print(app, &text);
 	load_say_omitted(app, &found);
-	problems_summary(&found, &text);
-	if (text.len && found.count && !strcmp(opts.format, "text"))
-		app_say(app, "%s; 'jobrun explain %s' explains it", text.data,
-			found.items[0].rule);
+	if (!strcmp(opts.format, "text"))
+		say_summary(app, &found, opts.fix);
 	if (problems_errors(&found))
 		status = ERROR_INVALID;
 	else if (app->err_terminal)

@@ -25,8 +25,11 @@ static void report_duplicate(const struct map_reader *r, const struct node *key,
 		    "duplicate key \"%s\", first given at line %u",
 		    text_short(key->text, name), first->line);
 	problem_also(r->found, first, "first given here");
-	problem_hint(r->found, "remove one of the two: programs differ in "
-			       "which one they use");
+	problem_hint(r->found, is_merge_key(key)
+				       ? "merge several maps by one key: <<: "
+					 "[*a, *b]"
+				       : "remove one of the two: programs "
+					 "differ in which one they use");
 }
 
 /* Reports a map as the key of a map, which is what "{{ name }}" is in YAML. */

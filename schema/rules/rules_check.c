@@ -190,6 +190,13 @@ void doubtful(const struct check *check, const struct node *at,
 	va_end(args);
 }
 
+void mark_also(const struct check *check, const struct node *at,
+	       const char *label)
+{
+	if (at)
+		problem_also(check->found, at, "%s", label);
+}
+
 bool is_closed(const struct check *check)
 {
 	return check->asked && check->traits & TRAIT_AI_PLATFORM_RULES;

@@ -79,6 +79,10 @@ void doubtful(const struct check *check, const struct node *at,
 	      const char *path, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* Labels another place of the problem that was just added; `at` may be NULL. */
+void mark_also(const struct check *check, const struct node *at,
+	       const char *label);
+
 /*
  * Whether a name missing from the catalogue is an error.  For a file with
  * `provider: ai-platform` it is, as that world is closed; elsewhere a name may

@@ -133,12 +133,18 @@ void check_parameter_range(const struct check *check)
 			check_range(check, i);
 }
 
+static void mark_type(const struct check *check,
+		      const struct parameter_spec *one)
+{
+	mark_also(check, value_of(one, "type"), "the type of the parameter");
+}
+
 static void check_discrete(const struct check *check, size_t i)
 {
 	const struct parameter_spec *one = parameter(check, i);
 	const struct node *at = value_of(one, "discreteValues");
 	const struct doubles *values = &one->discrete_values;
-	const struct item *item = at ? at->items : NULL;
+	const struct item *item = at ? at->items : NULL, *before;
 	char path[PATH_SIZE];
 	size_t k;
 
@@ -150,12 +156,14 @@ static void check_discrete(const struct check *check, size_t i)
 	if (!at || values->count != at->count)
 		return;
 	for (k = 1; k < values->count; k++) {
+		before = item;
 		item = item->next;
 		if (values->items[k] > values->items[k - 1])
 			continue;
 		broken(check, item->value, path_of(i, "discreteValues", path),
 		       "\"discreteValues\" must increase: %g follows %g",
 		       values->items[k], values->items[k - 1]);
+		mark_also(check, before->value, "not less than this");
 		return;
 	}
 }
@@ -200,16 +208,22 @@ void check_parameter_values(const struct check *check)
 		}
 		at = value_of(one, name);
 		at = at ? at : key_of(one, other_values(one));
-		if (lacks(one, name) && at)
-			broken(check, at, path_of(i, other_values(one), path),
-			       "\"%s\" is not for a parameter of type %s, "
-			       "which has \"%s\"",
-			       other_values(one), type_names[one->type], name);
-		else if (lacks(one, name))
-			broken(check, one->head.node, path_of(i, "", path),
-			       "\"%s\" is required for a parameter of type %s",
-			       name, type_names[one->type]);
-		else if (at && !at->count && !one->head.refused)
+		if (lacks(one, name)) {
+			if (at)
+				broken(check, at,
+				       path_of(i, other_values(one), path),
+				       "\"%s\" is not for a parameter of type "
+				       "%s, which has \"%s\"",
+				       other_values(one), type_names[one->type],
+				       name);
+			else
+				broken(check, one->head.node,
+				       path_of(i, "", path),
+				       "\"%s\" is required for a parameter of "
+				       "type %s",
+				       name, type_names[one->type]);
+			mark_type(check, one);
+		} else if (at && !at->count && !one->head.refused)
 			broken(check, at, path_of(i, name, path),
 			       "\"%s\" is empty", name);
 	}
@@ -252,6 +266,17 @@ void check_parameter_scale(const struct check *check)
 	}
 }
 
+static void say_unused(const struct check *check, size_t i, const char *name)
+{
+	const struct parameter_spec *one = parameter(check, i);
+	char path[PATH_SIZE];
+
+	doubtful(check, key_of(one, name), path_of(i, name, path),
+		 "\"%s\" has no effect on a parameter of type %s", name,
+		 type_names[one->type]);
+	mark_type(check, one);
+}
+
 /* Reports values that a parameter of its type does not use. */
 void check_parameter_fields(const struct check *check)
 {
@@ -277,26 +302,22 @@ void check_parameter_fields(const struct check *check)
 			       "\"%s\" must not be given for a parameter of "
 			       "type CATEGORICAL",
 			       bounds[k]);
+			mark_type(check, one);
 			break;
 		}
 		at = key_of(one, "scaleType");
-		if (words && at && one->scale_type != SCALE_NONE)
+		if (words && at && one->scale_type != SCALE_NONE) {
 			doubtful(check, at, path_of(i, "scaleType", path),
 				 "\"scaleType\" has no effect on a parameter "
 				 "of type CATEGORICAL");
+			mark_type(check, one);
+		}
 		name = words ? "discreteValues" : "categoricalValues";
 		at = key_of(one, name);
 		if (at && !has_other_values(one))
-			doubtful(check, at, path_of(i, name, path),
-				 "\"%s\" has no effect on a parameter of type "
-				 "%s",
-				 name, type_names[one->type]);
-		at = key_of(one, "discreteValues");
-		if (is_range(one) && at)
-			doubtful(check, at, path_of(i, "discreteValues", path),
-				 "\"discreteValues\" has no effect on a "
-				 "parameter of type %s",
-				 type_names[one->type]);
+			say_unused(check, i, name);
+		if (is_range(one) && key_of(one, "discreteValues"))
+			say_unused(check, i, "discreteValues");
 	}
 }
 

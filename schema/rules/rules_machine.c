@@ -424,7 +424,7 @@ void check_accelerator_region(const struct check *check)
 {
 	const char *region = check->in->region;
 	const struct accelerator *one;
-	const struct node *at;
+	const struct node *at, *other;
 	bool training;
 	int i;
 
@@ -445,6 +445,12 @@ void check_accelerator_region(const struct check *check)
 		broken(check, at, "trainingInput.region",
 		       "\"region\" %s: AI Platform had no %s there", region,
 		       type);
+		other = value_of(&role_config(check->in, i)->accelerator_config,
+				 "type");
+		mark_also(check, other, "the GPU");
+		if (!other)
+			mark_also(check, value_of(check->in, "scaleTier"),
+				  "this tier has one");
 		return;
 	}
 }

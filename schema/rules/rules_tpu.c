@@ -15,6 +15,25 @@ static const struct accelerator_config *tpu_config(const struct check *check)
 	return &check->in->worker_config.accelerator_config;
 }
 
+/* Labels what makes the worker a TPU. */
+static void mark_tpu(const struct check *check)
+{
+	const struct training_input *in = check->in;
+
+	if (is_cloud_tpu(in->worker_type))
+		mark_also(check, value_of(in, "workerType"),
+			  "this makes the worker a TPU");
+	else
+		mark_also(check, value_of(in, "scaleTier"),
+			  "this tier has a TPU");
+}
+
+static void mark_type(const struct check *check)
+{
+	mark_also(check, value_of(tpu_config(check), "type"),
+		  "the type of the TPU");
+}
+
 /* Requires that cloud_tpu and a TPU as the accelerator type go together. */
 void check_tpu_accelerator(const struct check *check)
 {
@@ -46,12 +65,13 @@ void check_tpu_accelerator(const struct check *check)
 			       type,
 			       line_of(check, worker, at,
 				       "this makes the worker a TPU", line));
-		else if (tpu)
+		else if (tpu) {
 			broken(check, at, path,
 			       "\"type\" must be TPU_V2 with scaleTier "
 			       "BASIC_TPU, not %s",
 			       type);
-		else if (i != ROLE_WORKER)
+			mark_tpu(check);
+		} else if (i != ROLE_WORKER)
 			broken(check, at, path,
 			       "\"type\" %s: only a worker can be a TPU", type);
 		/* A flag may set the worker's type. */
@@ -79,6 +99,7 @@ void check_tpu_one(const struct check *check)
 		       "\"workerCount\" must be 1 with workerType cloud_tpu, "
 		       "not %ld",
 		       in->worker_count);
+		mark_tpu(check);
 		return;
 	}
 	at = value_of(in, "workerType");
@@ -118,6 +139,7 @@ void check_tpu_count(const struct check *check)
 	say(check, at, TPU_COUNT,
 	    "\"count\" %ld: a %s worker needs count 8 on AI Platform",
 	    config->count, config->type);
+	mark_type(check);
 	problem_hint(check->found,
 		     "jobrun.provider: tpu-vm has slices of other sizes");
 }
@@ -175,6 +197,7 @@ void check_tpu_slice(const struct check *check)
 	       tpu->slice_count > SIZES_SHOWN ? "the nearest are"
 					      : "its sizes are",
 	       buf_text(&list));
+	mark_type(check);
 	buf_done(&list);
 }
 
@@ -213,10 +236,13 @@ void check_tpu_tf(const struct check *check)
 			       "runtimeVersion (%s) selects the service's",
 			       line_of(check, other, at,
 				       "the runtime version implies it", line));
-		else if (in->worker_type && !is_cloud_tpu(in->worker_type))
+		else if (in->worker_type && !is_cloud_tpu(in->worker_type)) {
 			broken(check, at,
 			       "trainingInput.workerConfig.tpuTfVersion",
 			       "\"tpuTfVersion\" needs workerType cloud_tpu");
+			mark_also(check, value_of(in, "workerType"),
+				  "this worker is not a TPU");
+		}
 		return;
 	}
 	if (!uses_tpu(check) || !role_image(in, ROLE_WORKER) ||
@@ -224,13 +250,17 @@ void check_tpu_tf(const struct check *check)
 	    in->head.strange)
 		return;
 	at = key_of(in, "workerConfig");
+	other = key_of(config->image_uri ? config : &in->master_config,
+		       "imageUri");
 	if (!at)
-		at = key_of(&in->master_config, "imageUri");
+		at = other;
 	if (!at)
 		return;
 	broken(check, at, "trainingInput.workerConfig",
 	       "\"workerConfig.tpuTfVersion\" is required for a TPU worker "
 	       "with a custom container");
+	mark_tpu(check);
+	mark_also(check, at == other ? NULL : other, "the custom container");
 	problem_hint(check->found,
 		     "the runtime version that has the container's TensorFlow, "
 		     "for instance tpuTfVersion: \"2.2\"");
@@ -242,7 +272,7 @@ static void check_support(const struct check *check, const char *version,
 	const struct runtime *runtime =
 		catalogue_runtime(check->catalogue, version);
 
-	if (!runtime || !at)
+	if (!runtime || !at || runtime->tpu == TPU_SUPPORT_YES)
 		return;
 	if (runtime->tpu == TPU_SUPPORT_NO)
 		broken(check, at, path,
@@ -257,6 +287,7 @@ static void check_support(const struct check *check, const char *version,
 		doubtful(check, at, path,
 			 "\"%s\" %s may not have supported TPUs",
 			 strrchr(path, '.') + 1, version);
+	mark_tpu(check);
 }
 
 void check_tpu_runtime(const struct check *check)
@@ -300,6 +331,7 @@ void check_tpu_region(const struct check *check)
 	broken(check, at, "trainingInput.region",
 	       "\"region\" %s: AI Platform had TPUs in %s only", region,
 	       buf_text(&list));
+	mark_tpu(check);
 out:
 	buf_done(&list);
 }
@@ -331,6 +363,8 @@ void check_tpu_zone(const struct check *check)
 	broken(check, at, "jobrun.zone",
 	       "\"zone\" %s is not known to have a %s with count %ld", zone,
 	       config->type, config->count);
+	mark_type(check);
+	mark_also(check, value_of(config, "count"), "how much of it");
 	if (near)
 		problem_hint(check->found, "%s is", near);
 }

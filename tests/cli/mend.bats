@@ -78,6 +78,13 @@ assert change["insertedContent"]["text"] == "masterType", change
   run jobrun validate jobs
   [ "$status" = 65 ]
   [[ $output == *"3 errors and 1 warning in 1 of 5 files; 'jobrun explain "* ]]
+  printf 'trainingInput: {scaleTeir: basic, region: x, args: [1]}\n' >6.yaml
+  run jobrun validate 6.yaml
+  [[ $output == *"explains it, 'jobrun validate --fix' fixes 2"* ]]
+  run jobrun validate --fix 6.yaml
+  [[ $output != *"--fix' fixes"* ]]
+  run jobrun validate - <6.yaml
+  [[ $output != *--fix* ]]
   run jobrun validate jobs/1.yaml
   [ -z "$output" ]
 }

@@ -242,10 +242,39 @@ static int plan_all(struct deletion *deletion, struct error *err)
 	return 0;
 }
 
+static void forget_found(struct deletion *deletion)
+{
+	size_t i;
+
+	for (i = 0; i < deletion->count; i++)
+		remains_done(&deletion->remains[i]);
+	deletion->count = 0;
+}
+
+/* Finds what there is, and plans to delete it. */
+static int find_all(struct deletion *deletion, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; providers[i]; i++)
+		if (may_be_at(deletion, providers[i]) &&
+		    find_at(deletion, providers[i], err) < 0)
+			return -1;
+	return plan_all(deletion, err);
+}
+
+/* Whether a run that was going when last seen is nowhere now. */
+static bool has_vanished(const struct deletion *deletion)
+{
+	return deletion->run.job_id &&
+	       !run_state_is_final(deletion->run.state) &&
+	       deletion_is_empty(deletion);
+}
+
 int deletion_find(struct deletion *deletion, struct error *err)
 {
 	struct store *store = deletion->session->env.store;
-	size_t i;
+	int ret;
 
 	deletion->mem = arena_new();
 	deletion->plan = plan_new();
@@ -256,11 +285,16 @@ int deletion_find(struct deletion *deletion, struct error *err)
 	    store_run_get(store, deletion->job_id, 0, deletion->mem,
 			  &deletion->run, err) < 0)
 		return -1;
-	for (i = 0; providers[i]; i++)
-		if (may_be_at(deletion, providers[i]) &&
-		    find_at(deletion, providers[i], err) < 0)
-			return -1;
-	return plan_all(deletion, err);
+	ret = find_all(deletion, err);
+	/* A look finds out how it has ended, and what is left then. */
+	if (ret == 0 && has_vanished(deletion)) {
+		ret = session_refresh_one(deletion->session, deletion->mem,
+					  &deletion->run, err);
+		forget_found(deletion);
+		if (ret == 0)
+			ret = find_all(deletion, err);
+	}
+	return ret;
 }
 
 static int end_left(struct deletion *deletion, const struct run_record *run,
@@ -375,11 +409,8 @@ int deletion_forget(struct deletion *deletion, struct error *err)
 
 void deletion_done(struct deletion *deletion)
 {
-	size_t i;
-
 	plan_free(deletion->plan);
-	for (i = 0; i < deletion->count; i++)
-		remains_done(&deletion->remains[i]);
+	forget_found(deletion);
 	buf_done(&deletion->left);
 	arena_free(deletion->mem);
 }

@@ -1,7 +1,7 @@
 """jobrun in a cluster, against its stand-in on this machine: the status of
-5,000 runs that wait in a queue, and the plan and manifests of 4,096 pods.  Of
-what takes time behind the connection, the stand-in's own share is shown, as
-curl sees it."""
+5,000 runs that wait in a queue, the plan and manifests of 4,096 pods, and the
+requests that whoever follows a run makes.  Of what takes time behind the
+connection, the stand-in's own share is shown, as curl sees it."""
 import os
 import resource
 import shutil
@@ -16,6 +16,8 @@ import table
 RUNS = 5000
 TASKS = 4096
 ROUNDS = 7
+FOLLOWED = 1, 16, 128
+FOLLOW_S = 60
 STAND_IN = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                         "../stand-ins/kubernetes/server.py")
 JOB = """\
@@ -126,8 +128,37 @@ def large(server, folder):
               % (argv[1], TASKS, 1000 * taken, asked, peak // 1024))
 
 
+def follow(server, folder):
+    """Of one follower, once its run goes on."""
+    jobrun = os.environ["JOBRUN"]
+    for pods in FOLLOWED:
+        name = "followed%d" % pods
+        server.tell("state", '{"pods": [{"hold": true, "lines": ["here"]}]}')
+        path = write(folder, name, pods)
+        with open(path) as file:
+            text = file.read().replace("\n  kubernetes: {queue: team}", "")
+        with open(path, "w") as file:
+            file.write(text)
+        subprocess.run([jobrun, "apply", "--yes", "--detach", path],
+                       check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+        follower = subprocess.Popen([jobrun, "logs", "-f", name],
+                                    stdout=subprocess.PIPE)
+        for _ in range(pods):
+            follower.stdout.readline()
+        before = server.ask("requests").count('"path"')
+        time.sleep(FOLLOW_S)
+        asked = server.ask("requests").count('"path"') - before
+        print("logs -f of %d pods: %.0f requests a minute"
+              % (pods, asked * 60 / FOLLOW_S))
+        follower.terminate()
+        follower.wait()
+        subprocess.run([jobrun, "cancel", name], check=True,
+                       stderr=subprocess.DEVNULL)
+
+
 def main():
-    for run in (large, status):
+    for run in (large, status, follow):
         folder = tempfile.mkdtemp()
         server = StandIn(folder)
         os.environ.update(KUBECONFIG=folder + "/kubeconfig",

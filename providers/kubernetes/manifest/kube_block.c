@@ -250,8 +250,9 @@ static const struct field fields[] = {
 	{ .name = "ttl",
 	  .type = FIELD_DURATION,
 	  .offset = offsetof(struct kubernetes_block, ttl_s),
-	  .doc = "How long the job's objects stay after its end.  That it has "
-		 "succeeded is known for longer: a small ConfigMap stays." },
+	  .doc = "How long the job's objects stay after its end.  A small "
+		 "ConfigMap says for longer that it has succeeded, if somebody "
+		 "has followed it or looked at it by then." },
 	{ .name = "pod",
 	  .type = FIELD_TREE,
 	  .check_tree = kube_pod_check,

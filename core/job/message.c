@@ -202,6 +202,21 @@ static json_t *messages_json(const struct field *field, const void *member,
 	return all;
 }
 
+bool field_is_boolean(const struct field *field)
+{
+	return field->type == FIELD_ENUM && field->values &&
+	       !strcmp(field->values[0], "false");
+}
+
+static json_t *enum_json(const struct field *field, const char *word)
+{
+	if (field_is_boolean(field) && !strcmp(word, "false"))
+		return json_false();
+	if (field_is_boolean(field) && !strcmp(word, "true"))
+		return json_true();
+	return json_text(word);
+}
+
 static json_t *message_value(const struct field *field, const void *member,
 			     unsigned style)
 {
@@ -224,7 +239,7 @@ static json_t *message_value(const struct field *field, const void *member,
 		return json_boolean(is_int ? *(const int *)member
 					   : *(const bool *)member);
 	case FIELD_ENUM:
-		return json_string(field->values[*(const int *)member]);
+		return enum_json(field, field->values[*(const int *)member]);
 	case FIELD_STRINGS:
 		list = member;
 		return list->count ? json_texts(list->items, list->count)
@@ -263,6 +278,8 @@ json_t *field_default_json(const struct field *field, const char *text)
 		return json_real(strtod(text, NULL));
 	case FIELD_BOOL:
 		return json_boolean(!strcmp(text, "true"));
+	case FIELD_ENUM:
+		return enum_json(field, text);
 	default:
 		return json_text(text);
 	}

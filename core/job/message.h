@@ -108,7 +108,8 @@ struct field {
 	size_t offset;
 	const struct message *message; /* for the MESSAGE types and NAMED */
 	/* The allowed values of an ENUM, or of a STRING with few values;
-	 * NULL-terminated. */
+	 * NULL-terminated.  In an ENUM that begins with "false" and "true"
+	 * these two are booleans. */
 	const char *const *values;
 	/* For a STRING in capitals: the API's word for "unspecified".  Other
 	 * cases are accepted, with a warning. */
@@ -138,6 +139,7 @@ struct field {
 	 * optional. */
 	const char *unless;
 	const char *doc; /* one or more sentences; for explain and manual */
+	const char *deprecated; /* what to write instead: "use spot"; or NULL */
 	/* Only providers with all these traits (core/job/traits.h) honour the
 	 * field.  0: every provider does, or the field means nothing there. */
 	unsigned traits;
@@ -200,6 +202,9 @@ struct messages {
 const struct field *message_field(const struct message *message,
 				  const char *name);
 size_t message_field_count(const struct message *message);
+
+/* Whether the field is an ENUM of false, true and more words. */
+bool field_is_boolean(const struct field *field);
 
 /* Whether the field was given in the file; the message must have the field. */
 bool message_has(const struct message *message, const void *data,

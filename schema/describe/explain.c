@@ -91,6 +91,8 @@ static void put_facts(const struct field *field,
 	put_type(field, false, &text);
 	put_label("Type", buf_text(&text), style, out);
 	buf_clear(&text);
+	if (field->deprecated)
+		put_label("Instead", field->deprecated, style, out);
 	if (field->fallback)
 		put_label("Default", field->fallback, style, out);
 	if (field->values) {
@@ -342,6 +344,8 @@ static void put_facts_json(const struct outline *all, const struct outlined *at,
 	json_put_text(out, "snakeName", snake);
 	json_put_text(out, "path", at->path);
 	json_put_text(out, "type", outline_type(field, type));
+	if (field->deprecated)
+		json_put_text(out, "deprecated", field->deprecated);
 	if (field->fallback)
 		json_put_text(out, "default", field->fallback);
 	if (field->values)

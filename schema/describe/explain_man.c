@@ -68,6 +68,10 @@ static void put_field(const struct field *field, struct buf *out)
 	put_text(field->doc, out);
 	if (field->values)
 		put_values(field, out);
+	if (field->deprecated) {
+		buf_puts(out, "Deprecated: ");
+		put_text(field->deprecated, out);
+	}
 }
 
 /* The messages that were written already, and their paths. */

@@ -7,6 +7,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/json.h"
+#include "schema/describe/json_schema_rules.h"
 #include "schema/tables/forms.h"
 #include "schema/tables/tables.h"
 
@@ -45,17 +46,15 @@ static json_t *types(const char *const *names)
 
 /* Adds the types of a text field: string, and the types that YAML gives to text
  * without quotes. */
-static void put_text_types(const struct form *form, bool null, json_t *out)
+static void put_text_types(const struct form *form, json_t *out)
 {
-	const char *names[6] = { "string" };
+	const char *names[4] = { "string" };
 	size_t n = 1;
 
 	if (!form || form->number)
 		names[n++] = form ? form->number : "number";
 	if (!form || form->boolean)
 		names[n++] = "boolean";
-	if (null)
-		names[n++] = "null";
 	json_put(out, "type", types(names));
 }
 
@@ -91,6 +90,13 @@ static char *any_case(const struct field *field)
 	return buf_take(&text);
 }
 
+/* A boolean in quotes, which is read with a warning. */
+static json_t *bool_text(void)
+{
+	return json_pack("{s:s,s:s}", "type", "string", "pattern",
+			 BOOL_PATTERN);
+}
+
 static void put_values(const struct field *field, bool exact, json_t *out)
 {
 	json_t *names = json_array(), *either = json_array();
@@ -98,10 +104,14 @@ static void put_values(const struct field *field, bool exact, json_t *out)
 	const char *const *value;
 	char *pattern;
 
-	for (value = field->values; *value; value++)
+	if (field_is_boolean(field)) {
+		json_array_append_new(names, json_false());
+		json_array_append_new(names, json_true());
+		json_array_append_new(either, bool_text());
+	}
+	for (value = field->values + json_array_size(names); *value; value++)
 		if (!outline_is_unspecified(*value))
 			json_array_append_new(names, json_string(*value));
-	json_array_append_new(names, json_null());
 	if (exact) {
 		json_put(out, "enum", names);
 		json_decref(either);
@@ -114,27 +124,26 @@ static void put_values(const struct field *field, bool exact, json_t *out)
 	json_put_text(other, "type", "string");
 	json_put_text(other, "pattern", pattern);
 	free(pattern);
-	json_array_append_new(either, offered);
+	json_array_insert_new(either, 0, offered);
 	json_array_append_new(either, other);
 	json_put(out, "anyOf", either);
 }
 
-static void put_string(const struct field *field, bool null, json_t *out)
+static void put_string(const struct field *field, bool example, json_t *out)
 {
 	const struct form *form = form_of(field->check);
 
-	put_text_types(form, null, out);
+	put_text_types(form, out);
 	if (!form)
 		return;
 	json_put_text(out, "pattern", form->pattern);
-	if (form->example && null)
+	if (form->example && example)
 		json_put(out, "examples", json_pack("[s]", form->example));
 }
 
 static void put_int(const struct field *field, json_t *out)
 {
-	static const char *const names[] = { "integer", "string", "null",
-					     NULL };
+	static const char *const names[] = { "integer", "string", NULL };
 
 	json_put(out, "type", types(names));
 	json_put_int(out, "minimum", field->min);
@@ -148,9 +157,8 @@ static void put_int(const struct field *field, json_t *out)
 
 static void put_duration(const struct field *field, json_t *out)
 {
-	static const char *const plain[] = { "string", "integer", "null",
-					     NULL };
-	static const char *const strict[] = { "string", "null", NULL };
+	static const char *const plain[] = { "string", "integer", NULL };
+	static const char *const strict[] = { "string", NULL };
 	const struct form *form = form_of(field->check);
 
 	json_put(out, "type", types(form ? strict : plain));
@@ -161,23 +169,18 @@ static void put_duration(const struct field *field, json_t *out)
 		json_put_int(out, "minimum", 0);
 }
 
-static void put_double(bool null, json_t *out)
+static void put_double(json_t *out)
 {
-	static const char *const names[] = { "number", "string", "null", NULL };
+	static const char *const names[] = { "number", "string", NULL };
 
-	json_t *all = types(names);
-
-	if (!null)
-		json_array_remove(all, 2);
-	json_put(out, "type", all);
+	json_put(out, "type", types(names));
 	json_put_text(out, "pattern", NUMBER_PATTERN);
 }
 
 static void put_bool(json_t *out)
 {
 	json_put(out, "anyOf",
-		 json_pack("[{s:[s,s]},{s:s,s:s}]", "type", "boolean", "null",
-			   "type", "string", "pattern", BOOL_PATTERN));
+		 json_pack("[{s:s},o]", "type", "boolean", bool_text()));
 }
 
 /* Describes an object with any keys; `items` (taken) is the schema of the
@@ -187,7 +190,7 @@ static void put_map(int (*check)(const char *, struct error *), json_t *items,
 {
 	const struct form *form = form_of(check);
 
-	json_put(out, "type", json_pack("[s,s]", "object", "null"));
+	json_put_text(out, "type", "object");
 	if (form)
 		json_put(out, "propertyNames",
 			 json_pack("{s:s}", "pattern", form->pattern));
@@ -196,19 +199,17 @@ static void put_map(int (*check)(const char *, struct error *), json_t *items,
 
 static void put_list(json_t *items, json_t *out)
 {
-	json_put(out, "type", json_pack("[s,s]", "array", "null"));
+	json_put(out, "type", json_pack("[s]", "array"));
 	json_put(out, "items", items);
 }
 
-static json_t *reference(const struct message *message, bool null)
+static json_t *reference(const struct message *message)
 {
 	json_t *out = json_object();
 	char *name = mem_printf("#/$defs/%s", message->name);
 
 	json_put_text(out, "$ref", name);
 	free(name);
-	if (!null)
-		json_put_text(out, "type", "object");
 	return out;
 }
 
@@ -218,8 +219,7 @@ static json_t *item_or_short(const struct message *message)
 	json_t *value = json_object();
 
 	put_string(&message->fields[0], false, value);
-	return json_pack("{s:[o,o]}", "anyOf", reference(message, false),
-			 value);
+	return json_pack("{s:[o,o]}", "anyOf", reference(message), value);
 }
 
 static void put_type(const struct field *field, json_t *out)
@@ -244,7 +244,7 @@ static void put_type(const struct field *field, json_t *out)
 		put_duration(field, out);
 		break;
 	case FIELD_DOUBLE:
-		put_double(true, out);
+		put_double(out);
 		break;
 	case FIELD_BOOL:
 		put_bool(out);
@@ -257,7 +257,7 @@ static void put_type(const struct field *field, json_t *out)
 					      json_string("string"));
 		break;
 	case FIELD_DOUBLES:
-		put_double(false, items);
+		put_double(items);
 		put_list(json_incref(items), out);
 		break;
 	case FIELD_PAIRS:
@@ -265,45 +265,22 @@ static void put_type(const struct field *field, json_t *out)
 		put_map(field->check_key, json_incref(items), out);
 		break;
 	case FIELD_TREE:
-		json_put(out, "type", json_pack("[s,s]", "object", "null"));
+		json_put_text(out, "type", "object");
 		break;
 	case FIELD_MESSAGE:
-		json_object_update_new(
-			out,
-			reference(field->message,
-				  field->message != &message_training_input));
+		json_object_update_new(out, reference(field->message));
 		break;
 	case FIELD_MESSAGES:
 		put_list(field->flags & FIELD_SHORT
 				 ? item_or_short(field->message)
-				 : reference(field->message, false),
+				 : reference(field->message),
 			 out);
 		break;
 	case FIELD_NAMED:
-		put_map(field->check, reference(field->message, false), out);
+		put_map(field->check, reference(field->message), out);
 		break;
 	}
 	json_decref(items);
-}
-
-/* Removes null from the schema, also within the alternatives of `anyOf`. */
-static void drop_null(json_t *schema)
-{
-	static const char *const keys[] = { "type", "enum" };
-	json_t *list, *value;
-	const char *text;
-	size_t i, k;
-
-	for (k = 0; k < COUNT(keys); k++) {
-		list = json_object_get(schema, keys[k]);
-		for (i = json_array_size(list); i--;) {
-			text = json_string_value(json_array_get(list, i));
-			if (!text || !strcmp(text, "null"))
-				json_array_remove(list, i);
-		}
-	}
-	json_array_foreach(json_object_get(schema, "anyOf"), i, value)
-		drop_null(value);
 }
 
 static json_t *field_schema(const struct field *field)
@@ -313,12 +290,13 @@ static json_t *field_schema(const struct field *field)
 	json_put_text(out, "description", field->doc);
 	if (field->flags & FIELD_OUTPUT) {
 		json_put(out, "readOnly", json_true());
-		json_put(out, "deprecated", json_true());
 		return out;
 	}
+	if (field->deprecated) {
+		json_put(out, "deprecated", json_true());
+		json_put_text(out, "deprecationMessage", field->deprecated);
+	}
 	put_type(field, out);
-	if (must_be_given(field))
-		drop_null(out);
 	if (field->fallback)
 		json_put(out, "default",
 			 field->type == FIELD_DURATION
@@ -327,19 +305,35 @@ static json_t *field_schema(const struct field *field)
 	return out;
 }
 
-/* Allows the other spelling of a field, alone, but does not suggest it. */
+/* What the service alone sets is read with a warning. */
+static bool is_quiet(const struct field *field)
+{
+	return field->flags & FIELD_OUTPUT;
+}
+
+/* Describes a key by a pattern: allows it, but does not suggest it. */
+static void put_quietly(const char *name, json_t *schema, json_t *patterns)
+{
+	char *key = mem_printf("^%s$", name);
+
+	json_put(patterns, key, schema);
+	free(key);
+}
+
+/* Allows the other spelling of a field, alone. */
 static void put_snake(const struct message *message, const struct field *field,
 		      const char *snake, json_t *patterns, json_t *rules)
 {
-	char *key = mem_printf("^%s$", snake);
 	char *ref = mem_printf("#/$defs/%s/properties/%s", message->name,
 			       field->name);
 
-	json_put(patterns, key, json_pack("{s:s}", "$ref", ref));
+	put_quietly(snake,
+		    is_quiet(field) ? field_schema(field)
+				    : json_pack("{s:s}", "$ref", ref),
+		    patterns);
 	json_array_append_new(rules, json_pack("{s:{s:s,s:[s,s]}}", "not",
 					       "type", "object", "required",
 					       field->name, snake));
-	free(key);
 	free(ref);
 }
 
@@ -356,7 +350,7 @@ static json_t *extends_something(void)
 static void put_either(const struct field *field, const char *name,
 		       json_t *either)
 {
-	json_t *none = json_pack("[n]");
+	json_t *none = json_array();
 
 	if (field->type == FIELD_ENUM)
 		json_array_append_new(none, json_string(field->values[0]));
@@ -433,7 +427,12 @@ static json_t *message_schema(const struct outline *all,
 
 		message_snake_name(fields[i].name, snake, sizeof(snake));
 		two = strcmp(snake, fields[i].name) != 0;
-		json_put(properties, fields[i].name, field_schema(&fields[i]));
+		if (is_quiet(&fields[i]))
+			put_quietly(fields[i].name, field_schema(&fields[i]),
+				    patterns);
+		else
+			json_put(properties, fields[i].name,
+				 field_schema(&fields[i]));
 		if (two)
 			put_snake(message, &fields[i], snake, patterns, rules);
 		if (fields[i].message == &message_training_input)
@@ -449,7 +448,7 @@ static json_t *message_schema(const struct outline *all,
 		json_put(patterns, "^x-", json_true());
 	json_put_text(out, "title", message->name);
 	json_put_text(out, "description", message->doc);
-	json_put(out, "type", json_pack("[s,s]", "object", "null"));
+	json_put_text(out, "type", "object");
 	json_put(out, "properties", properties);
 	json_put(out, "patternProperties", patterns);
 	json_put(out, "additionalProperties", json_false());
@@ -490,6 +489,7 @@ json_t *json_schema(const struct outline *all, const char *version)
 	json_put_text(out, "$ref", "#/$defs/Job");
 	json_put_text(out, "type", "object");
 	put_messages(all, &message_job, messages);
+	json_schema_rules(all, messages);
 	json_put(out, "$defs", messages);
 	free(id);
 	return out;

@@ -134,18 +134,24 @@ static void put_condition(const char *id, const char *text)
 	fputs("0} },\n", stdout);
 }
 
-static void put_when(const json_t *rule, const char *id)
+static void put_conditions(const json_t *rule, const char *key, const char *id)
 {
-	const json_t *all = json_object_get(rule, "when");
+	const json_t *all = json_object_get(rule, key);
 	json_t *one;
 	size_t i;
 
 	if (!all)
 		return;
-	fputs(" .when = (const struct condition[]){\n", stdout);
+	printf(" .%s = (const struct condition[]){\n", key);
 	json_array_foreach(all, i, one)
 		put_condition(id, json_string_value(one));
 	fputs("{ .path = 0 } },", stdout);
+}
+
+static void put_when(const json_t *rule, const char *id)
+{
+	put_conditions(rule, "when", id);
+	put_conditions(rule, "editor", id);
 	put_member(rule, "at");
 	put_member(rule, "message");
 	put_member(rule, "hint");

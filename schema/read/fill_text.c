@@ -147,8 +147,11 @@ int fill_enum(struct fill *fill, const struct spot *at)
 {
 	const char *const *names = at->field->values;
 	char name[SHORT_SIZE];
+	bool yes;
 	int i;
 
+	if (field_is_boolean(at->field) && scalar_bool(at->value, &yes))
+		return yes;
 	if (at->value->kind != NODE_SCALAR) {
 		spot_wrong_type(fill, at, "one word");
 		return -1;

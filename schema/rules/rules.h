@@ -66,7 +66,10 @@ struct rule {
 	 * conditions hold; {PATH} in it is replaced by a value. */
 	void (*check)(const struct check *check);
 	const struct condition *when; /* up to a row without a path */
-	const char *const *roles;     /* NULL: all */
+	/* The part of `check` that an editor can know by a JSON Schema: a
+	 * problem at `at` if all of these hold.  Or NULL. */
+	const struct condition *editor;
+	const char *const *roles; /* NULL: all */
 	const char *at, *message, *hint;
 };
 

@@ -47,6 +47,7 @@ static const struct form forms[] = {
 	  .pattern = "^(?!.*\\.py$)[A-Za-z_-][A-Za-z0-9_-]*"
 		     "(\\.[A-Za-z_-][A-Za-z0-9_-]*)*$",
 	  .example = "trainer.task",
+	  .number = "integer",
 	  .boolean = true },
 	{ .check = check_version,
 	  .pattern = "^[0-9]+\\.[0-9]+$",

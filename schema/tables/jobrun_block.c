@@ -149,6 +149,7 @@ static const struct field jobrun_fields[] = {
 	  .message = &message_docker,
 	  .offset = offsetof(struct jobrun_block, docker),
 	  .traits = TRAIT_SUPERVISED,
+	  .deprecated = "use jobrun.container",
 	  .doc = "A container to run the program in, on hosts that have "
 		 "docker." },
 	{ .name = "container",

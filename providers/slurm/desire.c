@@ -30,7 +30,11 @@ static void set_restarts(const struct job *job, struct slurm_job *out)
 	if (out->request.block->requeue && !job_has(job, "restart"))
 		out->spec.restart.max_preemptions = INT_MAX;
 	restart_decide(&out->spec.restart, &none, &lost, &decision);
-	out->request.requeue = decision.again;
+	out->request.requeue =
+		!decision.again ? SLURM_REQUEUE_NO
+		: out->request.block->requeue == SLURM_REQUEUE_EXPEDITE
+			? SLURM_REQUEUE_EXPEDITE
+			: SLURM_REQUEUE_YES;
 }
 
 /* Uses containers by default, as on a cluster the job is trained, not tried
@@ -146,7 +150,7 @@ static void note_restarts(const struct job *job, const struct slurm_job *what,
 		resources_note(out, "after the loss of a node the job waits in "
 				    "Slurm's queue, however long that takes, "
 				    "and not for jobrun.restart.backoff");
-	if (what->request.block->requeue)
+	if (what->request.block->requeue == SLURM_REQUEUE_YES)
 		resources_note(out, "jobrun.slurm.requeue has no effect beside "
 				    "jobrun.restart, which says how often "
 				    "(maxPreemptions)");

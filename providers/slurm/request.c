@@ -220,6 +220,11 @@ static void put_options(json_t *out, const char *name, const char *options)
 
 json_t *slurm_request_json(const struct slurm_request *request)
 {
+	static const char *const words[] = {
+		[SLURM_REQUEUE_NO] = "no",
+		[SLURM_REQUEUE_YES] = "yes",
+		[SLURM_REQUEUE_EXPEDITE] = "expedite",
+	};
 	const struct slurm_block *block = request->block;
 	json_t *components = json_array();
 	json_t *out = json_object();
@@ -251,7 +256,7 @@ json_t *slurm_request_json(const struct slurm_request *request)
 		json_put_int(out, "priority", request->priority);
 	if (block->nice)
 		json_put_int(out, "nice", block->nice);
-	json_put_text(out, "requeue", request->requeue ? "yes" : "no");
+	json_put_text(out, "requeue", words[request->requeue]);
 	put_options(out, "sbatch", block->sbatch);
 	put_options(out, "srun", block->srun);
 	if (block->prolog.count)

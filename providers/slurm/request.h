@@ -33,7 +33,8 @@ struct slurm_request {
 	 * array. */
 	long trials;
 	long at_a_time;
-	bool requeue; /* after the loss of a node; set by slurm_job_make() */
+	/* after the loss of a node; set by slurm_job_make() */
+	enum slurm_requeue requeue;
 };
 
 /* Lives in `mem`, borrows from the job.  Sets `missing` to what the file would

@@ -16,6 +16,13 @@ static int check_script_line(const char *value, struct error *err)
 			 "must be one line: give each as an item");
 }
 
+static const char *const requeue_names[] = {
+	[SLURM_REQUEUE_NO] = "false",
+	[SLURM_REQUEUE_YES] = "true",
+	[SLURM_REQUEUE_EXPEDITE] = "expedite",
+	NULL,
+};
+
 static const struct field fields[] = {
 	{ .name = "partition",
 	  .type = FIELD_STRING,
@@ -87,13 +94,17 @@ static const struct field fields[] = {
 		 "machine types have.  If not, the partition's defaults "
 		 "hold." },
 	{ .name = "requeue",
-	  .type = FIELD_BOOL,
+	  .type = FIELD_ENUM,
+	  .values = requeue_names,
 	  .fallback = "false",
 	  .fallback_1 = "false",
 	  .offset = offsetof(struct slurm_block, requeue),
 	  .doc = "Whether Slurm queues the job again when it was preempted or "
 		 "a node failed, as often as that is; with jobrun.restart "
-		 "that says how often." },
+		 "that says how often.  With expedite Slurm 25.11 and later "
+		 "start it at once, before other jobs and on the nodes that "
+		 "are left, where the site has turned that on; older ones "
+		 "queue it as with true." },
 	{ .name = "nice",
 	  .type = FIELD_INT,
 	  .min = -2147483645,

@@ -9,6 +9,13 @@
 #define SLURM_FOLDER ".jobrun"
 #define SLURM_USUAL_PLACE ":" SLURM_FOLDER /* see slurm_place() */
 
+/* Whether Slurm queues a job again that was preempted or lost a node. */
+enum slurm_requeue {
+	SLURM_REQUEUE_NO,
+	SLURM_REQUEUE_YES,
+	SLURM_REQUEUE_EXPEDITE, /* at once, before all others */
+};
+
 struct slurm_block {
 	struct message_head head;
 	const char *partition;
@@ -23,7 +30,7 @@ struct slurm_block {
 	struct strings exports; /* variables that the job inherits */
 	struct pairs gres;      /* GRES by accelerator type */
 	bool machine_types;     /* request their CPUs and memory */
-	bool requeue;           /* after preemption */
+	int requeue;            /* enum slurm_requeue */
 	long nice;
 	long signal_time_s;    /* before the time limit; 0: no signal */
 	const char *sbatch;    /* options as JSON, or NULL */

@@ -366,7 +366,7 @@ int slurm_standalone_write(const struct job *job, const struct slurm_job *what,
 
 	tell_left_out(what, env);
 	request.trials = 0;
-	request.requeue = false;
+	request.requeue = SLURM_REQUEUE_NO;
 	slurm_script_begin(request.block, out);
 	slurm_script_options(job, &request, NULL, out);
 	slurm_script_prolog(request.block, out);

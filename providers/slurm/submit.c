@@ -67,14 +67,22 @@
 #define FORGET "rm -rf \"$1\""
 /*
  * Submits the job.  Only the named variables are passed to sbatch and the job:
- * others would make runs depend on the caller, and may be secret.
+ * others would make runs depend on the caller, and may be secret.  With
+ * "expedite" as $3 an sbatch of 25.11 or later, which alone takes a value
+ * there, is told so; its option goes before that of the script.
  */
 #define SUBMIT                                                                 \
 	"keep=\" HOME USER LOGNAME PATH LANG SLURM_CONF $2 \"\n"               \
 	"for n in $(env | sed -n "                                             \
 	"'s/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/\\1/p')\n"                        \
 	"do case $keep in *\" $n \"*) ;; *) unset \"$n\" ;; esac; done\n"      \
-	"exec sbatch --parsable --output=\"${1%/*}/slurm.out\" \"$1\"\n"
+	"how=\n"                                                               \
+	"if [ \"$3\" = expedite ]; then\n"                                     \
+	"  v=$(sbatch --version 2>/dev/null | sed -n "                         \
+	"'s/^slurm \\([0-9][0-9]\\)\\.\\([0-9][0-9]\\).*/\\1\\2/p')\n"         \
+	"  [ \"${v:-0}\" -lt 2511 ] || how=--requeue=expedite\n"               \
+	"fi\n"                                                                 \
+	"exec sbatch --parsable $how --output=\"${1%/*}/slurm.out\" \"$1\"\n"
 
 static const char *run_folder(const struct cluster *cluster, const char *job_id,
 			      const char *name, struct arena *mem)
@@ -416,6 +424,8 @@ int slurm_submit_again(struct cluster *cluster, const struct slurm_job *what,
 		arena_printf(mem, "%s/job.sh",
 			     run_folder(cluster, run->job_id, run->name, mem)),
 		NULL,
+		what->request.requeue == SLURM_REQUEUE_EXPEDITE ? "expedite"
+								: "",
 		NULL,
 	};
 	struct command_answer answer;

@@ -276,6 +276,39 @@ as_nobody() {
   jobrun logs options | grep 'at prolog'
 }
 
+@test "requeue expedite is asked of an sbatch that knows it, and of no other" {
+  local real version
+  real=$(type -P sbatch)
+  mkdir bin
+  # The real one, as another version.
+  cat >bin/sbatch <<SH
+#!/bin/sh
+[ "\$1" != --version ] || exec cat "$TMP/version"
+echo "\$*" >>"$TMP/calls"
+for a; do
+  shift
+  [ "\$a" = --requeue=expedite ] || set -- "\$@" "\$a"
+done
+exec "$real" "\$@"
+SH
+  chmod +x bin/sbatch
+  for version in 24.11.5 25.05.3 25.11.0 26.05.1-rc1; do
+    echo "slurm $version" >version
+    rm -f calls
+    slurm_job a.yaml "e${version//[.-]/_}" 0 'echo up' '  slurm: {machineTypes: false, requeue: expedite}'
+    run jobrun plan a.yaml
+    echo "$output"
+    [[ $output == *"requeue"*"expedite"* ]]
+    PATH=$PWD/bin:$PATH apply a.yaml
+    [ "$(wc -l <calls)" -eq 1 ]
+    case $version in
+      24* | 25.05*) refute grep -e --requeue calls ;;
+      *) grep -e ' --requeue=expedite ' calls ;;
+    esac
+  done
+  grep -q '^#SBATCH --requeue$' "$HOME"/.jobrun/runs/e24_11_5/*/job.sh
+}
+
 @test "containers: an image is run on the nodes, and runtime none runs without" {
   type -P ch-run >/dev/null || skip "charliecloud is not here"
   ldd "$(type -P busybox)" >/dev/null 2>&1 && skip "busybox is not static"
@@ -293,6 +326,31 @@ as_nobody() {
   sed -i 's/jobId: boxed/jobId: bare/; s/runtime: charliecloud/runtime: none/; s/exit 3/[ ! -e \/usr\/bin ] || echo bare/' a.yaml
   apply a.yaml
   jobrun logs bare | grep -q bare
+}
+
+@test "pyxis: each task is a step in the image, in the real Slurm" {
+  # The real srun, which has no Pyxis, behind what Pyxis adds.
+  mkdir -p "$HOME/bin"
+  cat >"$HOME/bin/srun" <<SH
+#!/bin/sh
+real=$(type -P srun)
+[ "\$1" != --help ] || { "\$real" --help; echo "  --container-image=IMAGE"; exit; }
+for a; do
+  shift
+  case \$a in --container-image=*) echo "\$a" >>$TMP/images ;; --container-*) ;; *) set -- "\$@" "\$a" ;; esac
+done
+exec "\$real" "\$@"
+SH
+  chmod +x "$HOME/bin/srun"
+  slurm_job a.yaml boxed 1 'echo "rank $RANK of $WORLD_SIZE in step $SLURM_STEP_ID"; [ $RANK = 0 ] || exec sleep 60; sleep 1' \
+    "  env: {PATH: '$HOME/bin:$PATH'}
+  container: {runtime: pyxis, image: 'nvcr.io/nvidia/pytorch:24.05-py3'}"
+  run apply a.yaml
+  echo "$output"
+  [ "$status" = 0 ]
+  [ "$(sort -u images)" = '--container-image=nvcr.io#nvidia/pytorch:24.05-py3' ]
+  [ "$(wc -l <images)" -eq 2 ]
+  for i in 0 1; do jobrun logs boxed | grep -q "rank $i of 2 in step [1-9]"; done
 }
 
 @test "what a site says by variables of sbatch holds where the file says nothing" {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/pattern.h"
 #include "core/base/text.h"
 #include "core/base/units.h"
@@ -494,6 +495,14 @@ int check_signal(const char *value, struct error *err)
 	}
 	return error_set(err, ERROR_INVALID,
 			 "must be the name of a signal, such as SIGSEGV");
+}
+
+int check_time(const char *value, struct error *err)
+{
+	if (time_parse(value) >= 0)
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "must be a time such as 2026-12-01T08:00:00Z");
 }
 
 /* Accepts "DIR", "DIR:THERE" or "DIR:THERE:ro". */

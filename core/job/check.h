@@ -43,5 +43,6 @@ int check_size(const char *value, struct error *err);       /* "64GiB" */
 int check_pattern(const char *value, struct error *err);    /* of a metric */
 int check_exit_codes(const char *value, struct error *err); /* "64-127" */
 int check_signal(const char *value, struct error *err);     /* "SIGSEGV" */
+int check_time(const char *value, struct error *err); /* RFC 3339, with zone */
 
 #endif

@@ -106,6 +106,7 @@ static int node_read(void *arg, const struct resource *want,
 	json_t *shown = NULL;
 	struct found_node one;
 	int ret = look(ctx, want, mem, &one, err);
+	char why[128];
 	size_t i;
 
 	if (ret == 0 && one.phase == TPU_USABLE)
@@ -123,7 +124,10 @@ static int node_read(void *arg, const struct resource *want,
 		json_put_text(found->outputs, "project", one.place.project);
 		tpu_owner_tell(ctx, json_object_get(one.body, "labels"), false,
 			       want, found->outputs);
-		if (one.phase == TPU_USABLE)
+		if (tpu_node_differs(&one.node, want->properties, why,
+				     sizeof(why)))
+			json_put_text(shown, "state", why);
+		else if (one.phase == TPU_USABLE)
 			json_put(found->outputs, "tpuHosts",
 				 tpu_hosts(&one.node));
 	}
@@ -222,6 +226,11 @@ static int judge(struct tpu_ctx *ctx, const struct resource *have,
 	if (one->phase == TPU_LOST)
 		return error_set_final(err, ERROR_FAILED, "it is lost: %s",
 				       node->state);
+	if (tpu_node_differs(node, have->properties, what, sizeof(what)))
+		return error_set_final(err, ERROR_FAILED,
+				       "it has %s, which the plan expects: "
+				       "nothing is started on it",
+				       what);
 	if (one->phase == TPU_USABLE) {
 		making_done(&ctx->maker, have->name);
 		*out = WAIT_DONE;

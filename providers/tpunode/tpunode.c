@@ -200,6 +200,7 @@ static struct resource *add_node(const struct job *job,
 	tpu_places_put(it->properties, job, &block->zones,
 		       block->wait_for_capacity_s);
 	json_put_text(it->properties, "acceleratorType", slice->name);
+	tpu_node_expect(it->properties, slice);
 	if (block->runtime_version)
 		json_put_text(it->properties, "tensorflowVersion",
 			      block->runtime_version);

@@ -127,7 +127,8 @@ static int node_read(void *arg, const struct resource *want,
 		       !state.there &&
 			       !tpu_vm_is_lost(&state, why, sizeof(why)),
 		       want, found->outputs);
-	if (tpu_vm_is_lost(&state, why, sizeof(why))) {
+	if (tpu_vm_is_lost(&state, why, sizeof(why)) ||
+	    tpu_vm_differs(&state, want, why, sizeof(why))) {
 		json_put_text(found->properties, "state", why);
 	} else if (tpu_vm_is_usable(&state)) {
 		making_done(&ctx->maker, want->name);
@@ -157,7 +158,8 @@ static void node_adapt(struct resource *want, const struct resource *found)
 	json_put_text(want->properties, "zone",
 		      json_get_text(found->outputs, "firstZone", ""));
 	endpoint_add(SERVICE_TPU, NULL, &path);
-	buf_printf(&path, "v2/projects/%s/locations/%s/%s", project, zone,
+	buf_printf(&path, "%s/projects/%s/locations/%s/%s",
+		   tpu_vm_version(want->properties), project, zone,
 		   path_base(url));
 	json_put_text(want->request, "url", path.data);
 	buf_done(&path);
@@ -294,6 +296,11 @@ static int judge(struct tpu_ctx *ctx, const struct resource *have,
 	}
 	if (tpu_vm_is_lost(state, why, sizeof(why)))
 		return error_set_final(err, ERROR_FAILED, "it is lost: %s",
+				       why);
+	if (tpu_vm_differs(state, have, why, sizeof(why)))
+		return error_set_final(err, ERROR_FAILED,
+				       "it has %s, which the plan expects: "
+				       "nothing is started on it",
 				       why);
 	ret = tpu_vm_is_usable(state) ? look_at_names(ctx, have, state, err)
 				      : 1;

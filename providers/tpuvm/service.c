@@ -247,6 +247,19 @@ bool tpu_vm_is_usable(const struct tpu_vm_state *state)
 	       tpu_node_phase(&state->worst->node) == TPU_USABLE;
 }
 
+bool tpu_vm_differs(const struct tpu_vm_state *state, const struct resource *it,
+		    char *why, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < state->count; i++)
+		if (state->nodes[i].body &&
+		    tpu_node_differs(&state->nodes[i].node, it->properties, why,
+				     size))
+			return true;
+	return false;
+}
+
 /* ---- making ------------------------------------------------------------- */
 
 int tpu_vm_request(void *arg, const struct resource *want,
@@ -260,7 +273,11 @@ int tpu_vm_request(void *arg, const struct resource *want,
 	/* A node's name alone tells that it is the same request. */
 	const char *query[] = { queued ? "queuedResourceId" : "nodeId",
 				want->name, NULL };
-	const struct tpu_change change = { want->once, query };
+	const struct tpu_change change = {
+		.once = want->once,
+		.query = query,
+		.version = tpu_vm_version(want->properties),
+	};
 	struct tpu_vm_making making = {
 		.node = path_of(places, zone, "nodes", want->name, mem),
 		.zone = zone,
@@ -298,7 +315,7 @@ int tpu_vm_remove(struct tpu_ctx *ctx, const struct resource *it,
 		  struct error *err)
 {
 	static const char *const force[] = { "force", "true", NULL };
-	const struct tpu_change change = { it->once, force };
+	const struct tpu_change change = { .once = it->once, .query = force };
 	struct arena *mem = arena_new();
 	struct tpu_places places;
 	int ret = tpu_places_find(ctx->google, it, mem, &places, err);

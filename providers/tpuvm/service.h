@@ -47,6 +47,10 @@ bool tpu_vm_is_usable(const struct tpu_vm_state *state);
 /* Whether it can never become usable; sets `why`: "PREEMPTED". */
 bool tpu_vm_is_lost(const struct tpu_vm_state *state, char *why, size_t size);
 
+/* Whether one of its nodes is another than the plan expects; sets `why`. */
+bool tpu_vm_differs(const struct tpu_vm_state *state, const struct resource *it,
+		    char *why, size_t size);
+
 /* Whether its zone has no TPU, or had none in time: sets `err`. */
 bool tpu_vm_is_refused(const struct tpu_vm_state *state, struct error *err);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/base/units.h"
 #include "core/job/traits.h"
@@ -159,14 +160,14 @@ static struct resource *add_node(const struct job *job,
 			     job);
 	body = tpu_vm_body(job, block, tpu, slice);
 	if (queued)
-		body = tpu_vm_queue_body(name, block, body);
+		body = tpu_vm_queue_body(name, job, block, body);
 	url = mem_printf("/%s?%s=%s", queued ? "queuedResources" : "nodes",
 			 queued ? "queuedResourceId" : "nodeId", name);
 	node->request = json_object();
 	json_put_text(node->request, "method", "POST");
 	json_put_text(node->request, "url", url);
 	json_put(node->request, "body", body);
-	node->properties = tpu_vm_wanted(job, block, body);
+	node->properties = tpu_vm_wanted(job, block, slice, body);
 	free(url);
 	return node;
 }
@@ -189,6 +190,43 @@ static void check_server(const struct tpu_vm_block *block,
 	if (block->slices > 1)
 		resources_miss(out, "XRT knows one slice: remove "
 				    "jobrun.tpu-vm.slices or xrtServer");
+}
+
+/* Checks how and when the TPU is to be had: some of it excludes the rest. */
+static void check_queue(const struct job *job, const struct tpu_vm_block *block,
+			struct resources *out)
+{
+	if (block->flex_start &&
+	    (block->spot || block->preemptible || block->reservation))
+		resources_miss(out, "a flex-start TPU is neither spot nor "
+				    "reserved: remove jobrun.tpu-vm.flexStart, "
+				    "or spot, preemptible and reservation");
+	if (block->flex_start && tpu_vm_flex_start_s(job) > TPU_VM_FLEX_START_S)
+		resources_miss(out,
+			       "a flex-start TPU stays for a week at most: set "
+			       "trainingInput.scheduling.maxRunningTime to "
+			       "%ds or less",
+			       TPU_VM_FLEX_START_S);
+	if (block->valid_for_s && (block->valid_after || block->valid_until))
+		resources_miss(out, "the queue takes jobrun.tpu-vm.validFor, "
+				    "or validAfter and validUntil: remove one "
+				    "of them");
+	if (block->valid_after && block->valid_until &&
+	    time_parse(block->valid_after) >= time_parse(block->valid_until))
+		resources_miss(out, "jobrun.tpu-vm.validUntil must be later "
+				    "than validAfter");
+}
+
+static void note_flex_start(const struct job *job, const char *name,
+			    struct resources *out)
+{
+	char limit[32];
+
+	duration_format(tpu_vm_flex_start_s(job), limit, sizeof(limit));
+	resources_note(out,
+		       "tpu-vm '%s' is a flex-start TPU, which takes "
+		       "preemptible quota: the service deletes it after %s",
+		       name, limit);
 }
 
 static int desire(const struct job *job, const struct provider_env *env,
@@ -214,6 +252,13 @@ static int desire(const struct job *job, const struct provider_env *env,
 	if (!run.tpu->vm_runtime && !block->runtime_version)
 		resources_miss(out, "the Cloud TPU API has no %s",
 			       run.tpu->type);
+	if (block->topology &&
+	    tpu_topology_chips(block->topology) != run.slice->chips)
+		resources_miss(out,
+			       "jobrun.tpu-vm.topology is %s: a %s has %u "
+			       "chips",
+			       block->topology, run.slice->name,
+			       run.slice->chips);
 	node = add_node(job, block, run.tpu, run.slice, out);
 	/* The API allows 63 characters. */
 	if (block->slices > 1 && strlen(node->name) > TPU_NAME_MAX - 5)
@@ -225,7 +270,10 @@ static int desire(const struct job *job, const struct provider_env *env,
 	json_put(run.resource->properties, "hosts",
 		 placeholder_output(node, "hosts"));
 	check_server(block, run.tpu, out);
+	check_queue(job, block, out);
 	note_cost(job, block, node->name, out);
+	if (block->flex_start)
+		note_flex_start(job, node->name, out);
 	tpu_run_check(job, &spec, out);
 	if (block->iap)
 		tpu_run_note_iap(out);

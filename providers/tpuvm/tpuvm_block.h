@@ -12,6 +12,9 @@ enum xrt_server {
 	XRT_SERVER_RESTART,
 };
 
+/* The longest that the service leaves a flex-start TPU. */
+#define TPU_VM_FLEX_START_S (7 * 24 * 3600)
+
 struct tpu_vm_block {
 	struct message_head head;
 	const char *runtime_version; /* NULL: the catalogue's */
@@ -20,10 +23,12 @@ struct tpu_vm_block {
 	long wait_for_capacity_s;
 	bool spot;
 	bool preemptible;
+	bool flex_start;
 	const char *reservation;
-	bool queued;      /* as a queued resource */
-	long slices;      /* slices that train together */
-	long valid_for_s; /* in the queue; 0: unlimited */
+	bool queued;                           /* as a queued resource */
+	long slices;                           /* slices that train together */
+	long valid_for_s;                      /* in the queue; 0: unlimited */
+	const char *valid_after, *valid_until; /* RFC 3339, or NULL */
 	bool external_ips;
 	bool iap;
 	const char *subnetwork;

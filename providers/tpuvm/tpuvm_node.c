@@ -12,6 +12,7 @@
 #include "core/provider/listing.h"
 #include "providers/google/base/endpoint.h"
 #include "providers/google/google_labels.h"
+#include "providers/google/tpu/tpu.h"
 #include "providers/google/tpu/tpu_places.h"
 #include "providers/google/tpu/tpu_startup.h"
 
@@ -111,8 +112,24 @@ static void put_accelerator(json_t *body, const struct tpu_vm_block *block,
 
 bool tpu_vm_is_queued(const struct tpu_vm_block *block)
 {
-	return block->queued || block->valid_for_s || block->reservation ||
+	return block->queued || block->valid_for_s || block->valid_after ||
+	       block->valid_until || block->reservation || block->flex_start ||
 	       block->slices > 1;
+}
+
+long tpu_vm_flex_start_s(const struct job *job)
+{
+	long limit_s = job->training_input.scheduling.max_running_time_s;
+
+	return limit_s ? limit_s : RUNNING_MAX_S;
+}
+
+/* The discovery documents of 2026: v2 has no provisioningModel. */
+const char *tpu_vm_version(const json_t *properties)
+{
+	return json_is_true(json_object_get(properties, "flexStart"))
+		       ? "v2alpha1"
+		       : "v2";
 }
 
 static void put_scheduling(json_t *body, const struct tpu_vm_block *block)
@@ -167,15 +184,54 @@ json_t *tpu_vm_body(const struct job *job, const struct tpu_vm_block *block,
 	return body;
 }
 
-json_t *tpu_vm_queue_body(const char *name, const struct tpu_vm_block *block,
-			  json_t *node)
+/* Puts how the service sells it: one of several kinds. */
+static void put_model(json_t *out, const struct job *job,
+		      const struct tpu_vm_block *block)
+{
+	json_t *duration;
+
+	if (!block->flex_start) {
+		json_put(out, block->spot ? "spot" : "guaranteed",
+			 json_object());
+		return;
+	}
+	duration = json_object();
+	json_put(duration, "maxRunDuration",
+		 json_sprintf("%lds", tpu_vm_flex_start_s(job)));
+	json_put_text(out, "provisioningModel", "FLEX_START");
+	json_put(out, "runDuration", duration);
+}
+
+/* Puts when it may be made; the API takes one of these. */
+static void put_policy(json_t *out, const struct tpu_vm_block *block)
+{
+	json_t *policy = json_object(), *interval = json_object();
+
+	if (block->valid_for_s)
+		json_put(policy, "validUntilDuration",
+			 json_sprintf("%lds", block->valid_for_s));
+	if (block->valid_after && block->valid_until) {
+		json_put_text(interval, "startTime", block->valid_after);
+		json_put_text(interval, "endTime", block->valid_until);
+		json_put(policy, "validInterval", json_incref(interval));
+	} else if (block->valid_after) {
+		json_put_text(policy, "validAfterTime", block->valid_after);
+	} else if (block->valid_until) {
+		json_put_text(policy, "validUntilTime", block->valid_until);
+	}
+	if (json_object_size(policy))
+		json_put(out, "queueingPolicy", json_incref(policy));
+	json_decref(interval);
+	json_decref(policy);
+}
+
+json_t *tpu_vm_queue_body(const char *name, const struct job *job,
+			  const struct tpu_vm_block *block, json_t *node)
 {
 	json_t *out = json_object();
 	json_t *spec = json_object();
 	json_t *list = json_array();
 	json_t *tpu = json_object();
-	json_t *policy;
-	char valid[32];
 
 	json_put_text(spec, "parent", "");
 	if (block->slices > 1) {
@@ -191,15 +247,10 @@ json_t *tpu_vm_queue_body(const char *name, const struct tpu_vm_block *block,
 	json_array_append_new(list, spec);
 	json_put(tpu, "nodeSpec", list);
 	json_put(out, "tpu", tpu);
-	json_put(out, block->spot ? "spot" : "guaranteed", json_object());
+	put_model(out, job, block);
 	if (block->reservation)
 		json_put_text(out, "reservationName", block->reservation);
-	if (block->valid_for_s) {
-		policy = json_object();
-		snprintf(valid, sizeof(valid), "%lds", block->valid_for_s);
-		json_put_text(policy, "validUntilDuration", valid);
-		json_put(out, "queueingPolicy", policy);
-	}
+	put_policy(out, block);
 	return out;
 }
 
@@ -272,24 +323,28 @@ static json_t *describe(const json_t *node)
 }
 
 json_t *tpu_vm_wanted(const struct job *job, const struct tpu_vm_block *block,
-		      const json_t *body)
+		      const struct slice *slice, const json_t *body)
 {
 	json_t *spec = spec_of(body);
 	json_t *out = describe(spec ? json_object_get(spec, "node") : body);
 	char text[32];
 
+	tpu_node_expect(out, slice);
 	if (spec)
 		json_put(out, "queued", json_true());
 	if (block->slices > 1)
 		json_put_int(out, "slices", block->slices);
 	if (spec && block->spot)
 		json_put(out, "spot", json_true());
-	if (block->reservation)
-		json_put_text(out, "reservation", block->reservation);
+	if (block->flex_start)
+		json_put(out, "flexStart", json_true());
+	json_put_text(out, "reservation", block->reservation);
 	if (block->valid_for_s) {
 		duration_format(block->valid_for_s, text, sizeof(text));
 		json_put_text(out, "validFor", text);
 	}
+	json_put_text(out, "validAfter", block->valid_after);
+	json_put_text(out, "validUntil", block->valid_until);
 
 	tpu_places_put(out, job, &block->zones, block->wait_for_capacity_s);
 	if (block->iap)
@@ -382,6 +437,19 @@ static void complete_disks(json_t *disks, const struct tpu_vm_making *making)
 	}
 }
 
+/* The API knows reservations by their whole path, in the zone that is tried. */
+static void complete_reservation(json_t *body,
+				 const struct tpu_vm_making *making)
+{
+	const char *name = json_get_text(body, "reservationName", "/");
+
+	if (!strchr(name, '/'))
+		json_put(body, "reservationName",
+			 json_sprintf("projects/%s/locations/%s/reservations/"
+				      "%s",
+				      making->project, making->zone, name));
+}
+
 json_t *tpu_vm_sent_node(json_t *body)
 {
 	json_t *spec = spec_of(body);
@@ -424,5 +492,6 @@ json_t *tpu_vm_body_complete(const struct resource *want,
 		free(keys);
 	}
 	complete_disks(json_object_get(node, "dataDisks"), making);
+	complete_reservation(body, making);
 	return body;
 }

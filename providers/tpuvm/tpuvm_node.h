@@ -18,13 +18,17 @@ json_t *tpu_vm_body(const struct job *job, const struct tpu_vm_block *block,
 
 /* Wraps the node's message, which it takes, into that of a queued resource.
  * Returns new. */
-json_t *tpu_vm_queue_body(const char *name, const struct tpu_vm_block *block,
-			  json_t *node);
+json_t *tpu_vm_queue_body(const char *name, const struct job *job,
+			  const struct tpu_vm_block *block, json_t *node);
+/* How long a flex-start TPU of the job stays. */
+long tpu_vm_flex_start_s(const struct job *job);
 bool tpu_vm_is_queued(const struct tpu_vm_block *block);
+/* The version of the API that has such a request. */
+const char *tpu_vm_version(const json_t *properties);
 
 /* The properties of the job's node that plans show and compare; returns new. */
 json_t *tpu_vm_wanted(const struct job *job, const struct tpu_vm_block *block,
-		      const json_t *body);
+		      const struct slice *slice, const json_t *body);
 /* The same properties of an existing node, as far as `wanted` has them. */
 json_t *tpu_vm_found(const json_t *node, const json_t *wanted);
 

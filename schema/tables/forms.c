@@ -124,6 +124,10 @@ static const struct form forms[] = {
 	{ .check = check_signal,
 	  .pattern = "^SIG[A-Z0-9]+$",
 	  .example = "SIGSEGV" },
+	{ .check = check_time,
+	  .pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
+		     "(\\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$",
+	  .example = "2026-12-01T08:00:00Z" },
 };
 
 const struct form *form_of(int (*check)(const char *value, struct error *err))

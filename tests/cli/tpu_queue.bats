@@ -133,3 +133,40 @@ status_says() {
   [[ $output == *"Accelerator type v3-8 was not found in zone us-central1-a"* ]]
   end_google
 }
+
+@test "flex-start: asked for in the API that has it, for as long as the job may run" {
+  start_google
+  queued job.yaml 'flexStart: true, validFor: 2h'
+  sed -i 's/queued: true, //; s/^trainingInput:/&\n  scheduling: {maxRunningTime: 14400s}/' job.yaml
+  tell state '{"tpu": {"*": {"queue": ["WAITING_FOR_RESOURCES", "FAILED"]}}}'
+  run jobrun plan job.yaml
+  echo "$output"
+  [[ $output == *"flexStart"*"true"* ]]
+  [[ $output == *"tpu-vm 'wait' is a flex-start TPU, which takes preemptible quota: the service deletes it after 4h"* ]]
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 75 ]
+  [ "$(asked POST '/tpu/v2alpha1/projects/proj-1/locations/us-central1-a/queuedResources')" -eq 1 ]
+  [ "$(body POST '/queuedResources' 'b["provisioningModel"], b["runDuration"], b["queueingPolicy"]')" = \
+    "('FLEX_START', {'maxRunDuration': '14400s'}, {'validUntilDuration': '7200s'})" ]
+  [ "$(made)" -eq 0 ]
+  sed -i 's/14400s/1000000s/' job.yaml
+  run jobrun plan job.yaml
+  echo "$output"
+  [[ $output == *"a flex-start TPU stays for a week at most: set trainingInput.scheduling.maxRunningTime to 604800s or less"* ]]
+  end_google
+}
+
+@test "a reservation is asked for by its path in the zone that is tried" {
+  start_google
+  tell state '{"tpu": {"*": {"queue": ["FAILED"]}}}'
+  queued job.yaml 'reservation: ours, zones: [europe-west4-a]'
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 75 ]
+  [ "$(asked POST '/queuedResources')" -eq 2 ]
+  [ "$(body POST '/queuedResources' 'b["reservationName"]')" = \
+    projects/proj-1/locations/europe-west4-a/reservations/ours ]
+  [ "$(made)" -eq 0 ]
+  end_google
+}

@@ -136,6 +136,30 @@ teardown() {
   end_google
 }
 
+@test "a TPU with other hosts than planned is refused, and no program starts" {
+  begin
+  pod job.yaml "touch $TMP/started"
+  sed -i 's/TPU_V3, count: 32/TPU_V6E, count: 8/' job.yaml
+  run jobrun plan job.yaml
+  echo "$output"
+  [[ $output == *"hosts"*"1"*"chips"*"8"* ]]
+  tell state "$(python3 - <<'PY'
+import json
+told = json.load(open("told.json"))
+told["tpu"]["*"].update(endpoints=told["tpu"]["*"]["endpoints"][:2], topology="2x4")
+print(json.dumps(told))
+PY
+)"
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"tpu-vm 'pod': it has 2 hosts with 8 chips instead of 1 with 8, which the plan expects: nothing is started on it"* ]]
+  refute test -e started
+  [ "$(made)" -eq 0 ]
+  end_google
+  wait_until 15 nothing_runs
+}
+
 @test "a delete that fails is tried again, shown by status, and done by the next apply" {
   begin '{"*": {"delete": {"code": 13, "message": "An internal error occurred."}, "delete_times": 2}}'
   pod job.yaml

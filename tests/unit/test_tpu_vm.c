@@ -202,6 +202,7 @@ static void a_queue_is_asked_for_when_the_file_says_so(void **state)
 	assert_non_null(json_object_get(body, "spot"));
 	assert_null(json_object_get(body, "guaranteed"));
 	assert_string_equal(json_get_text(body, "reservationName", ""), "r");
+	assert_null(json_object_get(body, "provisioningModel"));
 	assert_string_equal(
 		json_get_text(json_object_get(body, "queueingPolicy"),
 			      "validUntilDuration", ""),
@@ -212,6 +213,74 @@ static void a_queue_is_asked_for_when_the_file_says_so(void **state)
 					  "acceleratorType", ""),
 			    "v5p-16");
 	scene_done(&scene);
+}
+
+/* The body that is wanted, without what it says of the node. */
+static void queue_is(const char *block, const char *wanted)
+{
+	struct scene scene;
+	json_t *body, *want;
+	char *text;
+
+	scene_init(&scene, "TPU_V5P", 16, block);
+	body = json_deep_copy(json_object_get(scene.node->request, "body"));
+	json_object_del(body, "tpu");
+	want = json_loads(wanted, 0, NULL);
+	assert_non_null(want);
+	text = json_dumps(body, 0);
+	if (!json_equal(body, want))
+		fail_msg("%s: %s", block, text);
+	free(text);
+	json_decref(want);
+	json_decref(body);
+	scene_done(&scene);
+}
+
+static void when_and_how_it_is_to_be_had(void **state)
+{
+	(void)state;
+	queue_is("flexStart: true, validFor: 2h",
+		 "{\"provisioningModel\": \"FLEX_START\", \"runDuration\": "
+		 "{\"maxRunDuration\": \"604800s\"}, \"queueingPolicy\": "
+		 "{\"validUntilDuration\": \"7200s\"}}");
+	queue_is("validAfter: '2026-12-01T08:00:00Z'",
+		 "{\"guaranteed\": {}, \"queueingPolicy\": "
+		 "{\"validAfterTime\": \"2026-12-01T08:00:00Z\"}}");
+	queue_is("spot: true, validUntil: '2026-12-01T08:00:00+01:00'",
+		 "{\"spot\": {}, \"queueingPolicy\": "
+		 "{\"validUntilTime\": \"2026-12-01T08:00:00+01:00\"}}");
+	queue_is("validAfter: '2026-12-01T08:00:00Z', validUntil: "
+		 "'2026-12-02T08:00:00Z'",
+		 "{\"guaranteed\": {}, \"queueingPolicy\": {\"validInterval\": "
+		 "{\"startTime\": \"2026-12-01T08:00:00Z\", \"endTime\": "
+		 "\"2026-12-02T08:00:00Z\"}}}");
+}
+
+static void what_excludes_the_rest_is_said(void **state)
+{
+	static const struct {
+		const char *block, *missing;
+	} cases[] = {
+		{ "flexStart: true, spot: true",
+		  "a flex-start TPU is neither spot nor reserved: remove "
+		  "jobrun.tpu-vm.flexStart, or spot, preemptible and "
+		  "reservation" },
+		{ "validFor: 1h, validUntil: '2026-12-01T08:00:00Z'",
+		  "the queue takes jobrun.tpu-vm.validFor, or validAfter and "
+		  "validUntil: remove one of them" },
+		{ "validAfter: '2026-12-01T08:00:00Z', validUntil: "
+		  "'2026-12-01T09:00:00+02:00'",
+		  "jobrun.tpu-vm.validUntil must be later than validAfter" },
+	};
+	struct scene scene;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		scene_init_without(&scene, "TPU_V5P", 16, cases[i].block, 1);
+		assert_string_equal(scene.all->missing[0], cases[i].missing);
+		scene_done(&scene);
+	}
 }
 
 /* A shell can parse both parts. */
@@ -444,6 +513,87 @@ static void what_becomes_of_a_node(void **state)
 			fail_msg("case %zu leaves something", i);
 		scene_done(&scene);
 	}
+}
+
+/* What was made is compared with what was planned; tests/cli/tpu_vm.bats shows
+ * what becomes of the run. */
+static void other_hosts_and_chips_than_planned_are_refused(void **state)
+{
+	static const struct {
+		const char *type;
+		int count;
+		const char *told, *block, *why; /* NULL: it is as planned */
+	} cases[] = {
+		{ "TPU_V6E", 8, "'hosts': 1, 'topology': '2x4'", "", NULL },
+		{ "TPU_V6E", 8, "'hosts': 2, 'topology': '2x4'", "",
+		  "it has 2 hosts with 8 chips instead of 1 with 8, which the "
+		  "plan expects: nothing is started on it" },
+		{ "TPU_V6E", 16, "'hosts': 4, 'topology': '2x2'", "",
+		  "it has 4 hosts with 4 chips instead of 4 with 16" },
+		{ "TPU_V3", 32, "'hosts': 1", "",
+		  "it has 1 host with 16 chips instead of 4 with 16" },
+		{ "TPU_V5P", 16, "'hosts': 2", "topology: 2x2x2", NULL },
+		{ "TPU_V4", 16, "'hosts': 3", "slices: 2",
+		  "it has 3 hosts with 8 chips instead of 2 with 8" },
+	};
+	struct fixture *f = *state;
+	struct error err;
+	size_t i;
+
+	for (i = 0; i < COUNT(cases); i++) {
+		char *told = mem_printf("{'*': {%s}}", cases[i].told);
+		struct resource found;
+		struct scene scene;
+		const char *is;
+		int ret;
+
+		tell(f, told);
+		scene_init(&scene, cases[i].type, cases[i].count,
+			   cases[i].block);
+		assert_int_equal(
+			persist(f, kind_tpu_vm.create, scene.node, &err), 0);
+		ret = wait_for(f, scene.node, &err);
+		if (cases[i].why &&
+		    (ret == 0 || !strstr(err.text, cases[i].why)))
+			fail_msg("case %zu: '%s'", i, err.text);
+		if (!cases[i].why && ret < 0)
+			fail_msg("case %zu: '%s'", i, err.text);
+		look(f, scene.node, &found);
+		is = json_get_text(found.properties, "state", NULL);
+		if (cases[i].why) {
+			assert_non_null(is);
+			assert_null(json_object_get(found.outputs, "hosts"));
+		} else {
+			assert_null(is);
+			assert_non_null(
+				json_object_get(found.outputs, "hosts"));
+		}
+		forget(&found);
+		assert_int_equal(
+			persist(f, kind_tpu_vm.delete, scene.node, &err), 0);
+		assert_int_equal(made(f), 0);
+		scene_done(&scene);
+		free(told);
+	}
+}
+
+static void a_topology_has_the_chips_of_the_slice(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	assert_int_equal(tpu_topology_chips("2x2x4"), 16);
+	assert_int_equal(tpu_topology_chips("16x16"), 256);
+	assert_int_equal(tpu_topology_chips("2x2x"), 0);
+	assert_int_equal(tpu_topology_chips("0x2"), 0);
+	assert_int_equal(tpu_topology_chips("-2x2"), 0);
+	assert_int_equal(tpu_topology_chips(""), 0);
+	assert_int_equal(tpu_topology_chips("1000x1000x1000x1000"), 0);
+	scene_init_without(&scene, "TPU_V4", 32, "topology: 4x4x4", 1);
+	assert_string_equal(scene.all->missing[0],
+			    "jobrun.tpu-vm.topology is 4x4x4: a v4-32 has 16 "
+			    "chips");
+	scene_done(&scene);
 }
 
 /* Each request in turn is lost or refused once: the node is created once, and
@@ -724,8 +874,13 @@ int main(void)
 		cmocka_unit_test(slices_are_asked_for_as_the_api_has_them),
 		cmocka_unit_test(what_the_api_has_not_is_refused),
 		cmocka_unit_test(a_queue_is_asked_for_when_the_file_says_so),
+		cmocka_unit_test(when_and_how_it_is_to_be_had),
+		cmocka_unit_test(what_excludes_the_rest_is_said),
 		cmocka_unit_test(the_startup_script_is_a_script),
 		cmocka_unit_test(what_becomes_of_a_node),
+		cmocka_unit_test(
+			other_hosts_and_chips_than_planned_are_refused),
+		cmocka_unit_test(a_topology_has_the_chips_of_the_slice),
 		cmocka_unit_test(trouble_with_any_request_does_no_harm),
 		cmocka_unit_test(what_is_lost_is_seen_and_made_anew),
 		cmocka_unit_test(nodes_are_found_by_their_labels),

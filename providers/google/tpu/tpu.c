@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/digest.h"
@@ -50,6 +51,24 @@ static void read_symptoms(const json_t *list, struct arena *mem,
 	out->symptom_count = count;
 }
 
+unsigned tpu_topology_chips(const char *topology)
+{
+	unsigned long chips = 1, side;
+	const char *at = topology;
+	char *end;
+
+	for (;; at = end + 1) {
+		side = strtoul(at, &end, 10);
+		if (end == at || *at < '1' || *at > '9' || side > 1024)
+			return 0;
+		chips *= side;
+		if (!*end)
+			return (unsigned)chips;
+		if (*end != 'x' || chips > 1024 * 1024)
+			return 0;
+	}
+}
+
 void tpu_node_read(const json_t *body, enum tpu_api api, struct arena *mem,
 		   struct tpu_node *out)
 {
@@ -63,6 +82,8 @@ void tpu_node_read(const json_t *body, enum tpu_api api, struct arena *mem,
 	out->accelerator_type = copy(mem, body, "acceleratorType");
 	out->version =
 		copy(mem, body, v1 ? "tensorflowVersion" : "runtimeVersion");
+	out->chips = tpu_topology_chips(json_get_text(
+		json_object_get(body, "acceleratorConfig"), "topology", ""));
 	read_endpoints(json_object_get(body, "networkEndpoints"), mem, out);
 	read_symptoms(json_object_get(body, "symptoms"), mem, out);
 }
@@ -132,6 +153,29 @@ enum tpu_phase tpu_node_phase(const struct tpu_node *node)
 	    node->endpoint_count)
 		return TPU_USABLE;
 	return TPU_PENDING;
+}
+
+void tpu_node_expect(json_t *properties, const struct slice *slice)
+{
+	json_put_int(properties, "hosts", slice->hosts);
+	json_put_int(properties, "chips", slice->chips);
+}
+
+bool tpu_node_differs(const struct tpu_node *node, const json_t *properties,
+		      char *why, size_t size)
+{
+	size_t hosts = (size_t)json_get_int(properties, "hosts", 0);
+	unsigned chips = (unsigned)json_get_int(properties, "chips", 0);
+	unsigned found = node->chips ? node->chips : chips;
+
+	/* Plans of earlier versions do not say. */
+	if (!hosts || tpu_node_phase(node) != TPU_USABLE ||
+	    (node->endpoint_count == hosts && found == chips))
+		return false;
+	snprintf(why, size, "%zu host%s with %u chips instead of %zu with %u",
+		 node->endpoint_count, node->endpoint_count == 1 ? "" : "s",
+		 found, hosts, chips);
+	return true;
 }
 
 void tpu_name(const char *job_id, char out[TPU_NAME_MAX])

@@ -12,6 +12,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
+#include "core/job/catalogue.h"
 #include "providers/google/google.h"
 
 enum tpu_api {
@@ -44,6 +45,7 @@ struct tpu_node {
 	 * node is usable. */
 	const struct tpu_endpoint *endpoints;
 	size_t endpoint_count;
+	unsigned chips; /* by its topology; 0: v1, or no topology is given */
 	const char *const *symptoms; /* "OUT_OF_MEMORY" … */
 	size_t symptom_count;
 };
@@ -68,5 +70,17 @@ void tpu_name(const char *job_id, char out[TPU_NAME_MAX]);
 
 /* Combines its state and health. */
 enum tpu_phase tpu_node_phase(const struct tpu_node *node);
+
+/* The chips of a topology such as "2x2x4"; 0: it is none. */
+unsigned tpu_topology_chips(const char *topology);
+
+/* Writes what the plan expects of a node to the resource's properties. */
+void tpu_node_expect(json_t *properties, const struct slice *slice);
+
+/* Whether a usable node is another than the plan expects, which says so in
+ * `why`: "2 hosts with 16 chips instead of 4 with 16".  Its tasks would meet on
+ * one host, or wait for hosts that do not exist. */
+bool tpu_node_differs(const struct tpu_node *node, const json_t *properties,
+		      char *why, size_t size);
 
 #endif

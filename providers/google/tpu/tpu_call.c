@@ -46,7 +46,8 @@ static int change_queue(struct google *google, const struct tpu_change *change,
 			const char *target, const json_t *body,
 			struct api_answer *answer, struct error *err)
 {
-	char *whole = mem_printf("v2/%s", path);
+	char *whole = mem_printf(
+		"%s/%s", change->version ? change->version : "v2", path);
 	char *thing = mem_printf("v2/%s", target);
 	const struct api_request request = {
 		.service = SERVICE_TPU,

@@ -34,6 +34,7 @@ int tpu_delete(struct google *google, enum tpu_api api, const char *path,
 struct tpu_change {
 	const char *once;
 	const char *const *query;
+	const char *version; /* of the API; NULL: v2 */
 };
 
 /* The same for places in the queue. */

@@ -6,7 +6,9 @@ state["tpu"] tells how things are to go, by "ZONE/NODE", by "ZONE" or by "*":
     script      [{"state", "health" …} …]: each look takes the next entry; the
                 last one stays.  Of a node that is there without having been
                 made, and of one that is made
-    endpoints   [{"ipAddress", "port"} …]; or "hosts": N
+    endpoints   [{"ipAddress", "port"} …]; or "hosts": N, otherwise as many as
+                its type has
+    topology    what the node says of its chips
     exists      false: it is only there when it is made
     operation_looks     how many looks an operation takes (1)
     create      an error: {"code", "message"} of the operation that makes it,
@@ -26,7 +28,7 @@ import time
 from answers import error, STATUS
 from jobs import check_labels
 
-PARENT = r"(v1|v2)/projects/([^/]+)/locations/([^/]+)"
+PARENT = r"(v1|v2alpha1|v2)/projects/([^/]+)/locations/([^/]+)"
 NODES = re.compile(PARENT + r"/nodes")
 NODE = re.compile(PARENT + r"/nodes/([^/:]+)")
 ATTRIBUTES = re.compile(NODE.pattern + r":getGuestAttributes")
@@ -105,8 +107,16 @@ def as_seen(version, body):
     return out
 
 
+def hosts_of(name):
+    """How many VMs a slice of this name has."""
+    kind, _, count = name.rpartition("-")
+    if kind in ("v2", "v3", "v4", "v5p"):
+        return max(int(count) // 8, 1)
+    return 1 if not kind or int(count) <= 8 else int(count) // 4
+
+
 def node_json(version, name, told, step, body=None):
-    hosts = told.get("hosts", 1)
+    hosts = told.get("hosts", hosts_of((body or {}).get("acceleratorType", "")))
     endpoints = [dict(one) for one in told.get("endpoints", [])] or [
         {"ipAddress": f"10.240.1.{i + 2}", "port": 8470}
         for i in range(hosts)]
@@ -118,6 +128,8 @@ def node_json(version, name, told, step, body=None):
     for key in ("health", "healthDescription", "symptoms"):
         if key in step:
             out[key] = step[key]
+    if version == "v2" and "topology" in told:
+        out["acceleratorConfig"] = {"type": "V6E", "topology": told["topology"]}
     if version == "v1":
         out.setdefault("tensorflowVersion", told.get("version", "2.2"))
         for one in endpoints:
@@ -307,7 +319,29 @@ def nodes_of(there):
     return [f"{spec['parent']}/nodes/{name}" for name in names_of(spec)]
 
 
-def add_queue(server, project, zone, queue_id, body):
+WEEK_S = 7 * 24 * 3600
+
+
+def check_queue(version, parent, body):
+    """How and when it is to be had: one way of each."""
+    model = body.get("provisioningModel")
+    if model and version != "v2alpha1":
+        raise error(404, "Method not found.")
+    if ("spot" in body) + ("guaranteed" in body) + bool(model) != 1:
+        raise error(400, "One tier has to be asked for.")
+    if model:
+        limit = body.get("runDuration", {}).get("maxRunDuration", "0s")
+        if model != "FLEX_START" or not 0 < int(limit[:-1]) <= WEEK_S:
+            raise error(400, "FLEX_START takes a maxRunDuration of up to "
+                        "seven days.")
+    if len(body.get("queueingPolicy", {})) > 1:
+        raise error(400, "One constraint of time can be given.")
+    reservation = body.get("reservationName", parent + "/reservations/")
+    if not reservation.startswith(parent + "/reservations/"):
+        raise error(400, f"The reservation '{reservation}' is in no zone.")
+
+
+def add_queue(server, version, project, zone, queue_id, body):
     name = f"projects/{project}/locations/{zone}/queuedResources/{queue_id}"
     tpu = tpu_of(server)
     if name in tpu.queues:
@@ -315,8 +349,7 @@ def add_queue(server, project, zone, queue_id, body):
     spec = body["tpu"]["nodeSpec"][0]
     if spec["parent"] != f"projects/{project}/locations/{zone}":
         raise error(400, "The parent of the node is another.")
-    if ("spot" in body) == ("guaranteed" in body):
-        raise error(400, "One tier has to be asked for.")
+    check_queue(version, spec["parent"], body)
     for node in names_of(spec):
         check_node("v2", node, spec["node"])
     tpu.queues[name] = {"body": body, "looks": 0, "created": time.strftime(
@@ -395,8 +428,8 @@ def answer_once(server, http, path, query, body):
         return list_all(server, version, project, zone, query,
                         "queuedResources")
     if match and http == "POST":
-        _, project, zone = match.groups()
-        return add_queue(server, project, zone,
+        version, project, zone = match.groups()
+        return add_queue(server, version, project, zone,
                          query["queuedResourceId"][0], body)
     match = QUEUE.fullmatch(path)
     if match:

@@ -60,6 +60,7 @@ struct accelerator {
 	const char *type;           /* "NVIDIA_TESLA_T4" */
 	const char *gres;           /* its name in the site's Slurm, or NULL */
 	bool later;                 /* newer than AI Platform */
+	bool flex_start;            /* Vertex AI has it by FLEX_START */
 	const char *const *regions; /* where AI Platform offered it */
 	size_t region_count;        /* 0: not known */
 	const struct fit *fits;

@@ -13,17 +13,6 @@
 const char *const vertex_strategy_names[] = { STANDARD, SPOT, FLEX_START,
 					      NULL };
 
-static const char *const flex_start_accelerators[] = {
-	"NVIDIA_L4",
-	"NVIDIA_TESLA_A100",
-	"NVIDIA_A100_80GB",
-	"NVIDIA_H100_80GB",
-	"NVIDIA_H100_MEGA_80GB",
-	"NVIDIA_H200_141GB",
-	"NVIDIA_B200",
-	NULL,
-};
-
 /* Vertex AI's documentation: schedule jobs with Dynamic Workload Scheduler,
  * 2026. */
 static const struct vertex_strategy strategies[] = {
@@ -32,8 +21,7 @@ static const struct vertex_strategy strategies[] = {
 	{
 		.name = FLEX_START,
 		.waits = true,
-		.accelerators = flex_start_accelerators,
-		.accelerators_named = "L4, A100, H100, H200 and B200",
+		.some_accelerators = true,
 		.running_max_days = 7,
 	},
 };

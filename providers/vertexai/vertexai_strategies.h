@@ -8,10 +8,9 @@
 struct vertex_strategy {
 	const char *name;
 	bool waits; /* takes Scheduling.maxWaitDuration */
-	/* The only accelerators that it supplies, NULL-terminated, and their
-	 * names for people.  NULL: it supplies all machines. */
-	const char *const *accelerators;
-	const char *accelerators_named;
+	/* It supplies machines with some accelerators only, which the catalogue
+	 * marks as `flex_start`. */
+	bool some_accelerators;
 	long running_max_days; /* 0: no limit */
 };
 

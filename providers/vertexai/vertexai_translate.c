@@ -351,13 +351,27 @@ strategy(const struct vertex_translation *t)
 	return vertex_strategy_find(t->block ? t->block->strategy : NULL);
 }
 
-static bool gives(const struct vertex_strategy *how, const char *type)
+/* The service may know more accelerators than the catalogue. */
+static bool gives(const struct vertex_translation *t, const char *type)
 {
-	const char *const *one = how->accelerators;
+	const struct accelerator *known =
+		type ? catalogue_accelerator(t->catalogue, type) : NULL;
 
-	while (type && *one && strcmp(*one, type) != 0)
-		one++;
-	return type && *one;
+	return known ? known->flex_start : type != NULL;
+}
+
+static const char *name_given(const struct vertex_translation *t)
+{
+	const struct catalogue *all = t->catalogue;
+	const char *names = "";
+	size_t i;
+
+	for (i = 0; i < all->accelerator_count; i++)
+		if (all->accelerators[i].flex_start)
+			names = arena_printf(t->mem, "%s%s%s", names,
+					     *names ? ", " : "",
+					     all->accelerators[i].type);
+	return names;
 }
 
 /* What machines this way has, and for how long. */
@@ -366,16 +380,15 @@ static void check_strategy(struct vertex_translation *t,
 {
 	size_t i;
 
-	for (i = 0; how->accelerators && i < t->machines.count; i++) {
+	for (i = 0; how->some_accelerators && i < t->machines.count; i++) {
 		const char *type = t->machines.items[i].accelerator_type;
 
-		if (!gives(how, type))
+		if (!gives(t, type))
 			leave_out(t, true, "jobrun.vertex-ai.strategy",
 				  arena_printf(t->mem,
 					       "%s has machines with %s only, "
 					       "not %s",
-					       how->name,
-					       how->accelerators_named,
+					       how->name, name_given(t),
 					       type ? type : "without GPUs"));
 	}
 	if (how->running_max_days && t->input->scheduling.max_running_time_s >

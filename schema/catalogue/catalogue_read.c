@@ -91,6 +91,7 @@ static const cyaml_schema_value_t fit_item = ITEM(struct fit, fit_fields);
 static const cyaml_schema_field_t accelerator_fields[] = {
 	TEXT("type", struct accelerator, type),
 	YES_IF_ANY("later", struct accelerator, later),
+	YES_IF_ANY("flexStart", struct accelerator, flex_start),
 	TEXT_IF_ANY("gres", struct accelerator, gres),
 	TEXT("source", struct accelerator, source),
 	LIST_IF_ANY("regions", struct accelerator, regions, region_count,

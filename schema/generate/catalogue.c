@@ -184,6 +184,7 @@ static void put_accelerators(const struct catalogue *all)
 		putchar('{');
 		put_member("type", one->type);
 		put_number("later", one->later);
+		put_number("flex_start", one->flex_start);
 		put_list("regions", "region_count", "accelerator_regions", i, 0,
 			 one->region_count);
 		put_list("fits", "fit_count", "fits", i, 0, one->fit_count);

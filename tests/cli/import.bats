@@ -226,7 +226,7 @@ YAML
   # Which GPUs flex-start has, and for how long.
   sed -i 's/a3-highgpu-8g/n1-standard-8/; s/86400s/700000s/' a.yaml
   run jobrun render --to vertex-ai a.yaml
-  [[ $output == *"jobrun.vertex-ai.strategy: FLEX_START has machines with L4, A100, H100, H200 and B200 only, not without GPUs"* ]]
+  [[ $output == *"jobrun.vertex-ai.strategy: FLEX_START has machines with NVIDIA_TESLA_A100, NVIDIA_A100_80GB, NVIDIA_H100_80GB, NVIDIA_H100_MEGA_80GB, NVIDIA_H200_141GB, NVIDIA_B200, NVIDIA_L4 only, not without GPUs"* ]]
   [[ $output == *"FLEX_START gives machines for 7 days at most"* ]]
 }
 

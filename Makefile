@@ -134,7 +134,8 @@ comma := ,
 HOST_SRC := $(wildcard cmd/jobrun-host/*.c) \
 	    $(addprefix core/base/,alloc.c buf.c clock.c environment.c error.c file.c loop.c \
 			text.c units.c) \
-	    $(addprefix core/process/,ports.c process.c reaper.c reserve.c task.c) \
+	    $(addprefix core/process/,enter.c ports.c process.c reaper.c reserve.c \
+			task.c) \
 	    $(addprefix core/ssh/,agent_archive.c protocol.c) \
 	    core/container/container.c
 HOST_OBJ := $(HOST_SRC:%.c=$(BUILD)/agent/%.o)

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cmd/jobrun-host/agent.h"
 #include "core/container/container.h"
+#include "core/process/enter.h"
 #include "core/process/process.h"
 
 int main(int argc, char **argv)
 {
 	struct error err;
+	int status;
 
 	umask(077);
 	process_without_core();
@@ -19,6 +22,14 @@ int main(int argc, char **argv)
 		container_exec(argc - 2, argv + 2, &err);
 		fprintf(stderr, "jobrun: %s\n", err.text);
 		return 65;
+	}
+	if (argc > 4 && !strcmp(argv[1], ENTER_COMMAND) &&
+	    !strcmp(argv[3], "--")) {
+		status = enter_attended((pid_t)atol(argv[2]), argv + 4, &err);
+		if (status >= 0)
+			return status;
+		fprintf(stderr, "jobrun: error: %s\n", err.text);
+		return 1;
 	}
 	fprintf(stderr, "This is the part of jobrun that it puts on other "
 			"machines; it is of no use by hand.\n");

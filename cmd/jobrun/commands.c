@@ -12,6 +12,8 @@ const struct command *const commands[] = {
 	&cmd_logs,
 	&cmd_cancel,
 	&cmd_wait,
+	&cmd_exec,
+	&cmd_shell,
 	&cmd_metrics,
 	&cmd_plot,
 	&cmd_report,

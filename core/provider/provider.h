@@ -24,6 +24,7 @@
 #include "core/job/origin.h"
 #include "core/base/environment.h"
 #include "core/base/run_state.h"
+#include "core/provider/entrance.h"
 #include "core/topology/topology.h"
 
 struct arena;
@@ -339,6 +340,11 @@ struct kind {
 	 * called before the next `poll_ms` are over; the caller reads and
 	 * closes it. */
 	int (*watch)(void *ctx, const struct resource *have, int *fd,
+		     struct error *err);
+	/* Says how a command runs beside a task: in its directory, with its
+	 * environment.  Starts nothing.  NULL: nobody can enter them. */
+	int (*enter)(void *ctx, const struct enter_wish *wish,
+		     struct arena *mem, struct enter_way *out,
 		     struct error *err);
 };
 

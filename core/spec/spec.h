@@ -220,5 +220,7 @@ void spec_limit_text(const struct run_spec *spec, char *out, size_t size);
 /* The user's name for the host of a task: hosts are assigned to machines in
  * turn, starting again after the last.  SIZE_MAX: on this machine. */
 const char *spec_host_name(const struct run_spec *spec, size_t ordinal);
+/* How ssh reaches it; the run has hosts. */
+const char *spec_host_target(const struct run_spec *spec, size_t ordinal);
 
 #endif

@@ -144,3 +144,8 @@ const char *spec_host_name(const struct run_spec *spec, size_t ordinal)
 	return host < spec->hosts.shown.count ? spec->hosts.shown.items[host]
 					      : spec->hosts.names.items[host];
 }
+
+const char *spec_host_target(const struct run_spec *spec, size_t ordinal)
+{
+	return spec->hosts.names.items[spec_host(spec, ordinal)];
+}

@@ -55,6 +55,22 @@ char *bootstrap_command(const char *directory)
 	return out;
 }
 
+/* An agent runs there, so its file is there: the newest, as an older jobrun may
+ * have left another one. */
+char *bootstrap_enter_command(const char *directory)
+{
+	char *place =
+		directory ? mem_printf("d=\"%s/jobrun-$(id -u)\"; ", directory)
+			  : mem_strdup(AT_HOME);
+	char *out = mem_printf("exec /bin/sh -c '%s"
+			       "f=$(ls -t \"$d\"/host-* | head -n 1); "
+			       "exec \"$f\" enter \"$@\"' sh",
+			       place);
+
+	free(place);
+	return out;
+}
+
 /* Adds the agent for a machine that has none: its name and size, or the file
  * itself. */
 static int put_program(const char *architecture, bool whole,

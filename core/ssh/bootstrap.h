@@ -19,6 +19,10 @@ struct bootstrap {
  * user's home (NULL).  The caller frees. */
 char *bootstrap_command(const char *directory);
 
+/* The command that enters a process of a task with the agent that is there;
+ * PID, "--" and the words of a command follow.  The caller frees. */
+char *bootstrap_enter_command(const char *directory);
+
 /*
  * Takes the lines in `received`, up to the agent's first byte, and adds the
  * reply to `answer`.  Returns 1 when the agent runs, 0 if more has to come, or

@@ -140,23 +140,15 @@ struct ssh_command *ssh_command_new(const struct ssh_target *target,
 {
 	/* Forwardings in the user's configuration are for people. */
 	static const char *const options[] = {
-		"-T",
-		"-a",
-		"-x",
-		"-o",
-		"BatchMode=yes",
-		"-o",
-		"ClearAllForwardings=yes",
-		"-o",
-		"PermitLocalCommand=no",
-		"-o",
-		"EscapeChar=none",
-		"-o",
-		"ConnectTimeout=10",
-		"-o",
-		"ServerAliveInterval=5",
-		"-o",
-		"ServerAliveCountMax=2",
+		"-T", /* see ssh_command_with_terminal() */
+		"-a", "-x",
+		"-o", "BatchMode=yes",
+		"-o", "ClearAllForwardings=yes",
+		"-o", "PermitLocalCommand=no",
+		"-o", "EscapeChar=none",
+		"-o", "ConnectTimeout=10",
+		"-o", "ServerAliveInterval=5",
+		"-o", "ServerAliveCountMax=2",
 		"-F",
 	};
 	struct ssh_command *out = mem_alloc(sizeof(*out));
@@ -175,6 +167,11 @@ struct ssh_command *ssh_command_new(const struct ssh_target *target,
 	out->argv[n++] = target->destination;
 	out->argv[n++] = (char *)command;
 	return out;
+}
+
+void ssh_command_with_terminal(char *const *argv)
+{
+	((char **)argv)[1] = (char *)"-tt";
 }
 
 enum ssh_trouble ssh_explain(const char *text, struct error *err)

@@ -46,6 +46,9 @@ struct ssh_command {
 struct ssh_command *ssh_command_new(const struct ssh_target *target,
 				    const char *config, const char *command);
 
+/* Lets the command have a terminal.  `argv` is from ssh_command_new(). */
+void ssh_command_with_terminal(char *const *argv);
+
 enum ssh_trouble {
 	SSH_REFUSED,     /* its configuration, keys or passwords do */
 	SSH_OTHER_KEY,   /* the host key is not the known one */

@@ -668,6 +668,7 @@ const struct kind kind_supervised_run = {
 	.cancel = cancel,
 	.watch = watch,
 	.list = list,
+	.enter = supervised_enter,
 };
 
 /* Makes the specification of the next run, with the ports it would get now. */

@@ -55,6 +55,11 @@ void supervised_check_trials(const struct job *job, const struct run_spec *spec,
 /* The run itself, for every provider whose context is a struct supervised. */
 extern const struct kind kind_supervised_run;
 
+/* The kind's `enter`: here or on a host. */
+int supervised_enter(void *ctx, const struct enter_wish *wish,
+		     struct arena *mem, struct enter_way *out,
+		     struct error *err);
+
 /* The environment of the run with the job's digest if it exists, else of the
  * next run. */
 int supervised_environment(void *ctx, const struct job *job,

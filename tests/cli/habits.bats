@@ -104,8 +104,7 @@ ran() {
 
 @test "words for what has another form here" {
   touch job.yaml
-  habit 64 "jobrun status JOB" exec hello
-  habit 64 "jobrun status JOB" ssh hello
+  habit 64 "jobrun shell JOB" ssh hello
   habit 64 "jobrun logs -f JOB" attach hello
   habit 64 "jobrun status -w" watch
   habit 64 "jobrun devices" top

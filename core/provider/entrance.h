@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a provider lets a command run beside a task: `enter` of a kind. */
+#ifndef JOBRUN_ENTRANCE_H
+#define JOBRUN_ENTRANCE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct run_record;
+struct task_record;
+
+struct enter_wish {
+	const struct run_record *run;
+	const struct task_record *task; /* running */
+	char *const *argv;
+	bool terminal; /* the command gets one */
+};
+
+/* One of these. */
+struct enter_way {
+	pid_t pid; /* of the task on this machine, see core/process/enter.h */
+	/* The command that this process is to become, searched in PATH. */
+	char *const *argv;
+};
+
+#endif

@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# Commands beside a running task: here, and on hosts with a real sshd.
+# bats file_tags=server
+load helper
+load sshd
+
+teardown() {
+  sshd_down
+  local pid
+  for pid in $(marked); do kill -9 "$pid" 2>/dev/null || true; done
+  cd /
+  rm -rf "$TMP"
+}
+
+says() { # FILE TEXT
+  grep -q -- "$2" "$1" 2>/dev/null
+}
+
+# Its start may not be recorded yet.
+enters() { # TYPE INDEX
+  jobrun exec a --task "$1" --index "$2" -- true 2>/dev/null
+}
+
+# No process has our nap as its last word.
+naps_nowhere() {
+  ! pgrep -f "sleep $NAP" >/dev/null
+}
+
+@test "a command has the directory and the environment of its task" {
+  job a.yaml a "cd /usr/lib; echo up; exec sleep $NAP" "$WORKERS"
+  jobrun apply --detach a.yaml
+  wait_until 20 says state/runs/a.1/logs/worker-1.stdout up
+  wait_until 20 enters worker 1
+  wait_until 20 enters master 0
+  run jobrun exec a --task worker --index 1 -- \
+    sh -c 'echo $RANK of $WORLD_SIZE in $PWD; echo $JOBRUN_RUN_DIR'
+  [ "$status" -eq 0 ]
+  [ "${lines[0]}" = "2 of 3 in /usr/lib" ]
+  [ "${lines[1]}" = "$TMP/state/runs/a.1/output" ]
+  run jobrun exec a -- sh -c 'echo $RANK; exit 7'
+  [ "$status" -eq 7 ]
+  [ "$output" = 0 ]
+  [ "$(echo hello | jobrun exec a -- cat)" = hello ]
+  run jobrun exec a -- no-such-command
+  [ "$status" -eq 1 ]
+  [[ $output == *"command 'no-such-command' not found"* ]]
+  [ "$(echo 'echo $RANK' | SHELL=/bin/sh jobrun shell a --task worker)" = 1 ]
+  run jobrun exec a --task worker --index 2 -- true
+  [ "$status" -eq 64 ]
+  [[ $output == *"a has no task worker 2"* ]]
+  run jobrun exec a --task waiter -- true
+  [ "$status" -eq 64 ]
+  run jobrun exec a
+  [ "$status" -eq 64 ]
+  jobrun cancel a
+  run jobrun exec a -- true
+  [ "$status" -eq 1 ]
+  [[ $output == *"a has ended (CANCELLED): there is no task to enter"* ]]
+  run jobrun exec b -- true
+  [ "$status" -eq 66 ]
+  nothing_runs
+}
+
+@test "on a host too, and nothing stays there when the client is killed" {
+  sshd_up 2
+  host_job a.yaml a h1,h2 "echo up; exec sleep 4321"
+  jobrun apply --detach a.yaml
+  wait_until 30 says state/runs/a.1/logs/worker-0.stdout up
+  wait_until 20 enters worker 0
+  wait_until 20 enters master 0
+  run jobrun exec a --task worker -- sh -c 'echo $RANK of $WORLD_SIZE at $HOME; exit 5'
+  echo "$output"
+  [ "$status" -eq 5 ]
+  [ "$output" = "1 of 2 at $SSH/h2" ]
+  [ "$(echo hello | jobrun exec a -- cat)" = hello ]
+  # A word of any form arrives as it is.
+  [ "$(jobrun exec a -- printf '%s|' 'a b' "it's" '$HOME' '')" = "a b|it's|\$HOME||" ]
+  "$JOBRUN" exec a -- sh -c "echo in >$TMP/in; sleep $NAP; echo never >$TMP/never" &
+  client=$!
+  wait_until 20 test -s in
+  kill -9 $client
+  wait_until 20 naps_nowhere
+  [ ! -e never ]
+  jobrun cancel a
+  wait_until 15 nothing_runs
+}

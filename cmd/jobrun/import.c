@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/import_file.h"
 #include "cmd/jobrun/ui/load.h"
 #include "providers/registry.h"
 #include "schema/catalogue/catalogue_get.h"
@@ -85,6 +86,30 @@ static int foreign(const char *path, struct problems *found, struct buf *out,
 	if (!catalogue)
 		return -1;
 	return import_foreign(path, places, catalogue, found, out, err);
+}
+
+int import_file(struct app *app, const char *path, struct buf *text,
+		struct error *err)
+{
+	struct problems found = { 0 };
+	int lost = foreign(path, &found, text, err), status = 0;
+
+	if (lost < 0) {
+		show(app, &found);
+		if (problems_errors(&found))
+			error_set(err, ERROR_INVALID,
+				  "'%s' cannot be converted", path);
+	} else {
+		status = check(app, text, err);
+		if (status)
+			lost = error_set(err, (enum error_code)status,
+					 "the job from '%s' is not valid",
+					 path);
+	}
+	if (lost > 0)
+		say_lost(app, lost);
+	problems_done(&found);
+	return lost < 0 ? -1 : 0;
 }
 
 static int run(struct app *app, int argc, char **argv)

@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/init_job.h"
 #include "cmd/jobrun/ui/embedded.h"
+#include "core/base/alloc.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
@@ -26,6 +28,7 @@
 struct init_opts {
 	const char *ci;
 	bool force;
+	struct init_job job;
 };
 
 static const struct opt options[] = {
@@ -35,6 +38,12 @@ static const struct opt options[] = {
 	  "default" },
 	{ 0, "force", OPT_FLAG, offsetof(struct init_opts, force), NULL,
 	  "overwrite existing files" },
+	{ 0, "script", OPT_STRING, offsetof(struct init_opts, job.script),
+	  "FILE", "the training script, below DIR" },
+	{ 0, "provider", OPT_STRING, offsetof(struct init_opts, job.provider),
+	  "NAME", "where the job runs; local is the default" },
+	{ 0, "from", OPT_STRING, offsetof(struct init_opts, job.from), "FILE",
+	  "convert this file; see 'jobrun import'" },
 	{ 0 },
 };
 
@@ -44,10 +53,16 @@ struct init {
 	const char *folder; /* "" for the current folder */
 	unsigned umask;
 	size_t made, kept;
+	char *job; /* the job file, if it is the user's own */
 };
 
-static bool is_wanted(const char *path, const char *ci)
+static bool is_wanted(const struct init *init, const char *path)
 {
+	const char *ci = init->opts->ci;
+
+	if (init->job &&
+	    (text_starts(path, "hello/") || !strcmp(path, "jobs/hello.yaml")))
+		return false;
 	if (text_starts(path, ".github/"))
 		return !strcmp(ci, "github") || !strcmp(ci, "both");
 	if (!strcmp(path, ".gitlab-ci.yml"))
@@ -140,12 +155,40 @@ static int write_schema(struct init *init, struct error *err)
 	return ret;
 }
 
+/* Writes the job of the user's own script or file, if there is one.  A
+ * converted one stands beside its origin, as its paths do. */
+static int write_job(struct init *init, struct error *err)
+{
+	const struct init_job *how = &init->opts->job;
+	struct buf text = { 0 };
+	char *name = NULL, *folder, *beside;
+	int ret =
+		init_job_make(init->app, init->folder, how, &name, &text, err);
+
+	if (ret == 0) {
+		folder =
+			how->from ? path_folder(how->from) : mem_strdup("jobs");
+		beside = how->from && *init->folder ? path_absolute(folder)
+						    : mem_strdup(folder);
+		init->job = mem_printf("%s/%s%s", beside, name,
+				       how->from ? ".job.yaml" : ".yaml");
+		free(beside);
+		free(folder);
+		ret = write_one(init, init->job, false, buf_text(&text), err);
+	}
+	free(name);
+	buf_done(&text);
+	return ret < 0 ? -1 : 0;
+}
+
 static int write_all(struct init *init, struct error *err)
 {
 	const struct embedded *file;
 
+	if (write_job(init, err) < 0)
+		return -1;
 	for (file = starter_files; file->path; file++)
-		if (is_wanted(file->path, init->opts->ci) &&
+		if (is_wanted(init, file->path) &&
 		    write_one(init, file->path, file->executable, file->text,
 			      err) < 0)
 			return -1;
@@ -174,7 +217,7 @@ static void put_quoted(const char *path, struct buf *out)
 
 static void print_next(const struct init *init)
 {
-	char *jobs = path_join(init->folder, "jobs");
+	char *jobs = path_join(init->folder, init->job ? init->job : "jobs");
 	struct buf text = { 0 };
 
 	buf_puts(&text, "\nNow:\n  jobrun plan ");
@@ -213,17 +256,21 @@ static int run(struct app *app, int argc, char **argv)
 			init.kept, init.kept == 1 ? "" : "s",
 			init.kept == 1 ? "it" : "them");
 	print_next(&init);
+	free(init.job);
 	return 0;
 }
 
 const struct command cmd_init = {
 	.name = "init",
 	.group = GROUP_FILES,
-	.args = "[--ci both|github|gitlab|none] [--force] [DIR]",
+	.args = "[--ci both|github|gitlab|none] [--force] [--script FILE] "
+		"[--provider NAME] [--from FILE] [DIR]",
 	.summary = "write a starter repository: a job and its review in CI",
 	.help = "DIR may be empty, new, or a repository; existing files "
-		"stay.\n"
-		"  jobrun init my-training\n",
+		"stay.  The job is that\n"
+		"of the training script that it has, or an example.\n"
+		"  jobrun init my-training\n"
+		"  jobrun init --from train.sbatch\n",
 	.options = options,
 	.run = run,
 };

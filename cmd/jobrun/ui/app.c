@@ -224,6 +224,22 @@ int app_fail(const struct app *app, const struct error *err)
 	return error_status(err);
 }
 
+char *app_ask(const struct app *app, const char *question, const char *fallback)
+{
+	char answer[1024];
+
+	if (isatty(STDIN_FILENO) && app->err_terminal) {
+		fprintf(stderr, "%s [%s] ", question, fallback);
+		fflush(stderr);
+		if (fgets(answer, sizeof(answer), stdin)) {
+			answer[strcspn(answer, "\r\n")] = '\0';
+			if (*answer)
+				return mem_strdup(answer);
+		}
+	}
+	return mem_strdup(fallback);
+}
+
 bool app_confirm(const struct app *app, const char *question)
 {
 	char answer[16];

@@ -64,6 +64,10 @@ void app_say(const struct app *app, const char *format, ...)
 /* Writes "jobrun: error: …"; returns the exit status. */
 int app_fail(const struct app *app, const struct error *err);
 
+/* Asks for a word on the terminal; the answer "", or no terminal: `fallback`.
+ * Returns new. */
+char *app_ask(const struct app *app, const char *question,
+	      const char *fallback);
 /* Asks a yes or no question on the terminal; false if there is none. */
 bool app_confirm(const struct app *app, const char *question);
 

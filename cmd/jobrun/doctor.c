@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/jobrun/doctor.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -13,6 +14,7 @@
 #include "schema/read/yaml_read.h"
 
 #define CATALOGUE_OLD_DAYS 365
+#define PROVIDERS_MAX 16
 
 struct doctor_opts {
 	const char *format;
@@ -102,21 +104,71 @@ static void look_at_catalogue(struct checks *all)
 			days);
 }
 
-/* Runs the checks of all providers; a check that several share runs once. */
-static void ask_providers(const struct app *app, struct checks *all)
+/* The checks of a provider, in a thread of their own. */
+struct asked {
+	const struct provider *provider;
+	const struct provider_env *env;
+	pthread_t thread;
+	bool is_thread;
+	struct checks found;
+};
+
+static void *ask(void *arg)
+{
+	struct asked *asked = arg;
+
+	asked->provider->doctor(asked->env, &asked->found);
+	return NULL;
+}
+
+/* Moves what was found to the list of all. */
+static void take(struct asked *asked, struct checks *all)
+{
+	size_t i;
+
+	if (asked->is_thread)
+		pthread_join(asked->thread, NULL);
+	for (i = 0; i < asked->found.count; i++) {
+		const struct doctor_check *one = &asked->found.items[i];
+		struct doctor_check *to = checks_add(all, one->group, one->name,
+						     one->state, one->value);
+
+		*to = *one;
+	}
+	if (!all->worst)
+		all->worst = asked->found.worst;
+	free(asked->found.items);
+}
+
+/* Runs the checks of all providers side by side, so that a place that is away
+ * keeps no other waiting; a check that several share runs once. */
+static void ask_providers(const struct app *app, struct checks *all,
+			  struct arena **mems)
 {
 	const struct provider_env env = { .trace_http = app->trace_http,
 					  .read_yaml = yaml_read };
-	size_t i, j;
+	struct asked asked[PROVIDERS_MAX] = { 0 };
+	size_t i, j, n = 0;
 
-	for (i = 0; providers[i]; i++) {
+	for (i = 0; providers[i] && n < PROVIDERS_MAX; i++) {
+		struct asked *one = &asked[n];
+
 		if (!providers[i]->doctor)
 			continue;
 		for (j = 0; providers[j]->doctor != providers[i]->doctor;)
 			j++;
-		if (j == i)
-			providers[i]->doctor(&env, all);
+		if (j != i)
+			continue;
+		one->provider = providers[i];
+		one->env = &env;
+		one->found.mem = mems[n++] = arena_new();
+		one->is_thread =
+			pthread_create(&one->thread, NULL, ask, one) == 0;
+		if (!one->is_thread)
+			ask(one);
 	}
+	for (i = 0; i < n; i++)
+		take(&asked[i], all);
 }
 
 static void put_text(const struct checks *all, struct buf *out)
@@ -173,9 +225,11 @@ static const struct opt options[] = {
 static int run(struct app *app, int argc, char **argv)
 {
 	struct doctor_opts opts = { .format = "text" };
+	struct arena *mems[PROVIDERS_MAX] = { NULL };
 	struct checks all = { 0 };
 	struct buf text = { 0 };
 	int status = 0;
+	size_t i;
 	bool json;
 
 	if (options_parse(app, &cmd_doctor, argc, argv, &opts, 0, 0, &status) <
@@ -187,12 +241,14 @@ static int run(struct app *app, int argc, char **argv)
 	look_for_libraries(&all);
 	look_at_catalogue(&all);
 	doctor_state(&all);
-	ask_providers(app, &all);
+	ask_providers(app, &all, mems);
 	(json ? put_json : put_text)(&all, &text);
 	app_print(app, &text);
 	status = (int)all.worst;
 	buf_done(&text);
 	free(all.items);
+	for (i = 0; i < PROVIDERS_MAX && mems[i]; i++)
+		arena_free(mems[i]);
 	arena_free(all.mem);
 	return status;
 }

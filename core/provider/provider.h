@@ -420,8 +420,9 @@ struct provider {
 	const struct provider_render *render;
 	const struct provider_trials *trials;
 	const struct provider_command *const *commands; /* NULL-terminated */
-	/* Checks what its jobs need here and elsewhere: adds to `out`
-	 * (core/provider/checks.h). */
+	/* Checks what its jobs need here and elsewhere, with limits of time:
+	 * adds to `out` (core/provider/checks.h).  Several providers
+	 * are asked at once. */
 	void (*doctor)(const struct provider_env *env, struct checks *out);
 };
 

@@ -7,9 +7,9 @@
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/job/traits.h"
-#include "core/provider/checks.h"
 #include "providers/slurm/slurm_internal.h"
 #include "providers/slurm/script.h"
+#include "providers/slurm/slurm_doctor.h"
 #include "providers/slurm/slurm_uses.h"
 
 /* ---- reading ----------------------------------------------------------- */
@@ -423,14 +423,6 @@ static void slurm_close(void *ctx)
 	free(slurm);
 }
 
-static void doctor(const struct provider_env *env, struct checks *out)
-{
-	(void)env;
-	checks_program(out, "sbatch",
-		       "needed for the provider slurm: install Slurm's client "
-		       "commands");
-}
-
 const struct provider provider_slurm = {
 	.name = "slurm",
 	.summary = "a Slurm cluster",
@@ -448,5 +440,5 @@ const struct provider provider_slurm = {
 	.reader = &reader_slurm,
 	.render = &slurm_render,
 	.commands = slurm_commands,
-	.doctor = doctor,
+	.doctor = slurm_doctor,
 };

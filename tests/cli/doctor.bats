@@ -26,8 +26,9 @@ clean() {
   unset GOOGLE_APPLICATION_CREDENTIALS GOOGLE_CLOUD_PROJECT GCLOUD_PROJECT \
     CLOUDSDK_AUTH_ACCESS_TOKEN GOOGLE_OAUTH_ACCESS_TOKEN \
     CLOUDSDK_COMPUTE_ZONE CLOUDSDK_CORE_PROJECT
-  unset KUBECONFIG
-  export CLOUDSDK_CONFIG=$TMP/gcloud NO_GCE_CHECK=true HOME=$TMP
+  export CLOUDSDK_CONFIG=$TMP/gcloud NO_GCE_CHECK=true
+  unset KUBECONFIG KUBERNETES_SERVICE_HOST SLURM_CONF
+  export HOME=$TMP
 }
 
 @test "a machine without credentials is told what to do, and is no failure" {
@@ -124,4 +125,33 @@ PY
   [[ $output == *"--format takes text or json, not 'xml'"* ]]
   run jobrun doctor more
   [ "$status" -eq 64 ]
+}
+
+# slurm STATUS TEXT: sinfo prints the text and ends with the status
+slurm() {
+  mkdir -p bin
+  printf '%s\n' '#!/bin/sh' "echo '$2'" "exit $1" >bin/sinfo
+  printf '%s\n' '#!/bin/sh' \
+    'echo "AccountingStorageType   = accounting_storage/slurmdbd"' >bin/scontrol
+  chmod +x bin/*
+}
+
+@test "Slurm: a controller that answers, and one that does not" {
+  clean
+  slurm 0 'gpu* up, 4 nodes'
+  PATH=$TMP/bin:$PATH run jobrun doctor
+  [[ $output == *"ok       controller                answers"* ]]
+  [[ $output == *"ok       partitions                gpu* up, 4 nodes"* ]]
+  [[ $output == *"ok       accounting                accounting_storage/slurmdbd"* ]]
+  printf '%s\n' '#!/bin/sh' 'echo slurm_load_partitions: Unable to contact slurm controller >&2' \
+    'exit 1' >bin/sinfo
+  PATH=$TMP/bin:$PATH run jobrun doctor
+  [ "$status" -eq 69 ]
+  [[ $output == *"bad      controller                sinfo: slurm_load_partitions: Unable to contact slurm controller"* ]]
+  [[ $output != *accounting* ]]
+  printf '%s\n' '#!/bin/sh' 'echo sinfo: fatal: Could not establish a configuration source >&2' \
+    'exit 1' >bin/sinfo
+  PATH=$TMP/bin:$PATH run jobrun doctor
+  [ "$status" -eq 0 ]
+  [[ $output == *"missing  controller                none is configured here: SLURM_CONF names a cluster's file"* ]]
 }

@@ -75,6 +75,16 @@ static enum part_verdict say(struct error *err, enum part_verdict verdict,
 	return verdict;
 }
 
+/* Whether the answer has an end that a broken connection cannot fake. */
+static bool is_chunked(const struct http_response *response)
+{
+	char *encoding = http_response_header(response, "transfer-encoding");
+	bool yes = encoding && !strcasecmp(encoding, "chunked");
+
+	free(encoding);
+	return yes;
+}
+
 static enum part_verdict read_identity(const struct part *part,
 				       const struct http_response *response,
 				       struct identity *out, struct error *err)
@@ -103,6 +113,8 @@ static enum part_verdict read_identity(const struct part *part,
 	} else if (response->status != 200) {
 		verdict = say(err, PART_WRONG,
 			      "the server's response is not an object");
+	} else if (!length && is_chunked(response)) {
+		out->size = STREAM_SIZE_OPEN;
 	} else if (!read_length(length, &out->size)) {
 		verdict = say(err, PART_WRONG,
 			      "the server does not say how long it is");
@@ -137,8 +149,10 @@ static void learn(struct part *part, const struct http_response *response,
 	uint64_t rest = one->size - part->start;
 
 	object->known = true;
+	object->is_open = one->size == STREAM_SIZE_OPEN;
+	if (!object->is_open)
+		object->stream->expected = one->size;
 	object->size = one->size;
-	object->stream->expected = one->size;
 	swap(&object->etag, &one->etag);
 	swap(&object->modified, &one->modified);
 	swap(&object->generation, &one->generation);
@@ -165,6 +179,10 @@ static enum part_verdict compare(struct part *part,
 	enum part_verdict verdict = PART_GOOD;
 
 	pthread_mutex_lock(&object->stream->lock);
+	/* An index, or an earlier answer, may say what this one does not. */
+	if (one->size == STREAM_SIZE_OPEN &&
+	    object->size != STREAM_SIZE_UNKNOWN)
+		one->size = object->size;
 	if (!object->known && object->size != STREAM_SIZE_UNKNOWN &&
 	    object->size != one->size)
 		error_set(err, ERROR_FAILED,
@@ -178,6 +196,11 @@ static enum part_verdict compare(struct part *part,
 		 differ(object->modified, one->modified) ||
 		 differ(object->generation, one->generation))
 		verdict = say(err, PART_NEVER, "it changed while it was read");
+	else if (object->is_open && part->received && !object->etag &&
+		 !object->modified)
+		verdict = say(err, PART_NEVER,
+			      "it broke off, and cannot be resumed: the server "
+			      "gives neither its length nor its version");
 	if (verdict == PART_GOOD && response->status == 200)
 		part->skip = part->start + part->received;
 	stream_wake(object->stream);
@@ -323,6 +346,24 @@ int part_take(void *arg, const struct http_response *response, const char *data,
 		       : 0;
 }
 
+void part_close(struct part *part)
+{
+	struct object_stream *object = part->object;
+
+	if (!object->is_open)
+		return;
+	pthread_mutex_lock(&object->stream->lock);
+	object->is_open = false;
+	part->len = part->received;
+	object->size = object->planned = part->start + part->len;
+	object->stream->expected = object->size;
+	if (part->filling && part->filling->len) {
+		block_queue_add(&part->ready, part->filling);
+		part->filling = NULL;
+	}
+	pthread_mutex_unlock(&object->stream->lock);
+}
+
 void part_ended(void *arg)
 {
 	struct part *part = arg;
@@ -339,12 +380,14 @@ void part_ended(void *arg)
 static bool is_empty(const struct part *part,
 		     const struct http_response *response)
 {
+	bool is_end = response->status == 200 && is_chunked(response);
 	const char *name = response->status == 416   ? "content-range"
 			   : response->status == 200 ? "content-length"
 						     : "";
 	char *value = http_response_header(response, name);
-	bool empty = !part->object->known && !part->answered && value &&
-		     (!strcmp(value, "0") || !strcmp(value, "bytes */0"));
+	bool empty = !part->object->known && !part->answered &&
+		     (value ? !strcmp(value, "0") || !strcmp(value, "bytes */0")
+			    : is_end);
 
 	free(value);
 	return empty;

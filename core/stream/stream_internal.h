@@ -18,6 +18,9 @@
 
 #define BLOCK_SIZE (256u << 10)
 
+/* More than any object has, but small enough to calculate with. */
+#define STREAM_SIZE_OPEN (UINT64_C(1) << 62)
+
 struct stream_block {
 	struct stream_block *next;
 	size_t len;
@@ -115,6 +118,9 @@ struct object_stream {
 	/* Under the lock: what the first answer said. */
 	bool known;
 	uint64_t size;                      /* or STREAM_SIZE_UNKNOWN */
+	/* the answer tells the size only by its end: STREAM_SIZE_OPEN until
+	 * then */
+	bool is_open;
 	char *etag, *modified, *generation; /* or NULL */
 	/* not for the cache, which does not record the encoding */
 	bool is_encoded;
@@ -178,6 +184,8 @@ size_t blocks_of(uint64_t bytes);
 int part_take(void *arg, const struct http_response *response, const char *data,
 	      size_t len);
 void part_ended(void *arg);
+/* Takes the end of an answer as that of its object, if that is open. */
+void part_close(struct part *part);
 /* Decides what the status of an answer means, with or without a body. */
 enum part_verdict part_judge(struct part *part,
 			     const struct http_response *response,

@@ -25,8 +25,10 @@ int object_begin(struct object_stream *object, uint64_t size, struct error *err)
 	/* If there were requests, their answers have set the size. */
 	if (object->size == STREAM_SIZE_UNKNOWN)
 		object->size = size;
-	stream_output_begin(&object->stream->out, size);
-	if (object->kind == OBJECT_REMOTE && !object->cached)
+	stream_output_begin(&object->stream->out,
+			    object->is_open ? STREAM_SIZE_UNKNOWN : size);
+	if (object->kind == OBJECT_REMOTE && !object->cached &&
+	    !object->is_open)
 		object_keep(object);
 	return STREAM_DONE;
 }

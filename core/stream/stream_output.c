@@ -95,9 +95,8 @@ void stream_output_begin(struct stream_output *out, uint64_t size)
  * end, and not up to a multiple of 512. */
 static uint64_t writable_end(const struct stream_output *out, uint64_t at)
 {
-	uint64_t end = out->size > STREAM_HELD_BYTES
-			       ? out->size - STREAM_HELD_BYTES
-			       : 0;
+	uint64_t size = out->size == STREAM_SIZE_UNKNOWN ? at : out->size;
+	uint64_t end = size > STREAM_HELD_BYTES ? size - STREAM_HELD_BYTES : 0;
 
 	if (end > at)
 		end = at;

@@ -206,6 +206,8 @@ static enum part_verdict judge(struct part *part, int result,
 			       : PART_NEVER;
 	}
 	verdict = part_judge(part, response, &part->err);
+	if (verdict == PART_GOOD)
+		part_close(part);
 	if (verdict != PART_GOOD || part->received == part->len)
 		return verdict;
 	error_set(&part->err, ERROR_UNREACHABLE, "the response ends too early");

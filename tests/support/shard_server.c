@@ -77,15 +77,20 @@ static bool send_all(int fd, const char *data, size_t len)
 	return true;
 }
 
-static bool send_bytes(int fd, uint64_t object, uint64_t first, uint64_t len)
+static bool send_bytes(int fd, uint64_t object, uint64_t first, uint64_t len,
+		       bool chunked)
 {
-	char piece[PIECE];
+	char piece[PIECE], size[32];
 	size_t n;
 
 	for (; len; len -= n, first += n) {
 		n = len < PIECE ? (size_t)len : PIECE;
 		shard_server_fill(object, first, piece, n);
-		if (!send_all(fd, piece, n))
+		snprintf(size, sizeof(size), "%zx\r\n", n);
+		if (chunked && !send_all(fd, size, strlen(size)))
+			return false;
+		if (!send_all(fd, piece, n) ||
+		    (chunked && !send_all(fd, "\r\n", 2)))
 			return false;
 	}
 	return true;
@@ -157,6 +162,7 @@ static enum shard_fault choose(struct shard_server *server,
 struct answer {
 	int status;
 	uint64_t first, len; /* of the body */
+	bool chunked;
 	char tag[64];
 	char headers[512];
 };
@@ -168,7 +174,7 @@ static void make_answer(const struct shard_server *server,
 	const struct shard_server_options *options = server->options;
 	uint64_t size = options->size(request->object), last;
 	bool replaced = request->replaced || fault == FAULT_TAG;
-	char range[128] = "";
+	char range[128] = "", length[64];
 
 	memset(out, 0, sizeof(*out));
 	snprintf(out->tag, sizeof(out->tag), "%s\"%llu-%d\"",
@@ -221,10 +227,14 @@ static void make_answer(const struct shard_server *server,
 			*range = '\0';
 	}
 headers:
+	snprintf(length, sizeof(length), "Content-Length: %llu",
+		 (unsigned long long)out->len);
+	out->chunked = options->chunked && out->status == 200;
 	snprintf(out->headers, sizeof(out->headers),
-		 "HTTP/1.1 %d Some\r\nETag: %s\r\n%s"
-		 "Content-Length: %llu\r\n\r\n",
-		 out->status, out->tag, range, (unsigned long long)out->len);
+		 "HTTP/1.1 %d Some\r\n%s%s%s%s%s\r\n\r\n", out->status,
+		 options->no_tag ? "" : "ETag: ",
+		 options->no_tag ? "" : out->tag, options->no_tag ? "" : "\r\n",
+		 range, out->chunked ? "Transfer-Encoding: chunked" : length);
 }
 
 /* Replies; returns true if the connection may be used again. */
@@ -252,7 +262,8 @@ static bool reply(struct connection *one, struct request *request)
 		/* Send less than all of it, even if that is one byte. */
 		half = answer.len ? half - 1 : 0;
 		send_all(one->fd, answer.headers, strlen(answer.headers));
-		send_bytes(one->fd, request->object, answer.first, half);
+		send_bytes(one->fd, request->object, answer.first, half,
+			   answer.chunked);
 		if (fault == FAULT_STALL)
 			poll(&gone, 1, -1);
 		if (fault == FAULT_RESET_BODY)
@@ -263,7 +274,8 @@ static bool reply(struct connection *one, struct request *request)
 				strlen(answer.headers)) &&
 		       send_bytes(one->fd,
 				  request->object + (fault == FAULT_TAG),
-				  answer.first, answer.len);
+				  answer.first, answer.len, answer.chunked) &&
+		       (!answer.chunked || send_all(one->fd, "0\r\n\r\n", 5));
 	}
 }
 

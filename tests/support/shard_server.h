@@ -41,6 +41,8 @@ struct shard_server_options {
 	uint64_t (*size)(uint64_t object);
 	bool ranges;   /* or 200, whatever is asked for */
 	bool weak_tag; /* W/"..." */
+	bool no_tag;
+	bool chunked; /* says no length; for a server without ranges */
 	/* The fault for a request, the n-th of this object; NULL: none. */
 	enum shard_fault (*fault)(uint64_t object, uint64_t n, void *arg);
 	void *arg;

@@ -51,6 +51,30 @@ static void servers_without_ranges_will_do(void **state)
 	stream_fixture_all_came(&f);
 }
 
+static void servers_that_say_no_length_will_do(void **state)
+{
+	struct stream_fixture f = {
+		.server = { .size = stream_sizes_mixed, .chunked = true },
+		.how = { .read_ahead = STREAM_READ_AHEAD_MIN },
+		.count = 42,
+		.wrong_crc = 99
+	};
+
+	(void)state;
+	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
+	stream_fixture_all_came(&f);
+	f.with_crc = true;
+	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
+	stream_fixture_all_came(&f);
+	f.server.fault = stream_faults_passing;
+	f.count = 20;
+	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
+	stream_fixture_all_came(&f);
+	f.with_crc = false;
+	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
+	stream_fixture_all_came(&f);
+}
+
 static void two_thousand_faults_change_nothing(void **state)
 {
 	struct stream_fixture f = { .server = { .size = stream_sizes_small,
@@ -101,6 +125,24 @@ static void assert_it_broke(const struct stream_fixture *f, uint64_t object)
 		assert_true(f->rest + STREAM_HELD_BYTES <=
 			    f->server.size(f->whole) + 511);
 	}
+}
+
+/* Nothing tells whether the second answer is of the same object. */
+static void without_length_and_version_a_break_is_an_error(void **state)
+{
+	struct one_fault one = { FAULT_CUT, 3, 0 };
+	struct stream_fixture f = { .server = { .size = stream_sizes_large,
+						.chunked = true,
+						.no_tag = true,
+						.fault = one_fault,
+						.arg = &one },
+				    .count = 6 };
+
+	(void)state;
+	assert_int_equal(stream_fixture_run(&f), -1);
+	assert_non_null(strstr(f.err.text, "it broke off, and cannot be "
+					   "resumed"));
+	assert_it_broke(&f, 3);
 }
 
 static void changes_are_errors(void **state)
@@ -410,6 +452,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(objects_come_in_order),
 		cmocka_unit_test(servers_without_ranges_will_do),
+		cmocka_unit_test(servers_that_say_no_length_will_do),
+		cmocka_unit_test(
+			without_length_and_version_a_break_is_an_error),
 		cmocka_unit_test(two_thousand_faults_change_nothing),
 		cmocka_unit_test(changes_are_errors),
 		cmocka_unit_test(what_is_not_there_is_an_error),

@@ -40,6 +40,7 @@ struct cat_opts {
 	long connections;
 	long stall;
 	long patience;
+	uint64_t least_rate;
 	bool list;
 	bool raw;
 };
@@ -67,6 +68,8 @@ static const struct opt options[] = {
 	  "DURATION", "drop a connection after this much silence (30s)" },
 	{ 0, "patience", OPT_DURATION, offsetof(struct cat_opts, patience),
 	  "DURATION", "give up after this long without progress (5m)" },
+	{ 0, "least-rate", OPT_SIZE, offsetof(struct cat_opts, least_rate),
+	  "SIZE", "fewer bytes a second count as silence (1kB)" },
 	{ 0, "cache", OPT_STRING, offsetof(struct cat_opts, cache), "DIR",
 	  "cache downloads there" },
 	{ 0, "cache-size", OPT_SIZE, offsetof(struct cat_opts, cache_size),
@@ -178,6 +181,7 @@ static int read_options(struct cat *cat, const struct cat_opts *opts,
 	cat->how.connections = opts->connections;
 	cat->how.stall_timeout_s = opts->stall ? opts->stall : 1;
 	cat->how.patience_ms = opts->patience * 1000;
+	cat->how.least_rate = (long)opts->least_rate;
 	cat->how.joins_tars = !opts->raw;
 	cat->how.takes_encoded = opts->raw;
 	return read_walk(cat, opts, err);
@@ -524,6 +528,7 @@ static int run(struct app *app, int argc, char **argv)
 		.connections = 16,
 		.stall = 30,
 		.patience = 300,
+		.least_rate = 1000,
 	};
 	struct cat cat = { .app = app,
 			   .scheme = { .prefix = stream_store->prefix } };

@@ -123,8 +123,10 @@ struct http_request {
 	unsigned flags; /* enum http_flag */
 
 	long connect_timeout_ms; /* 20 s */
-	/* time without a byte in either direction: 60 s */
+	/* time without a byte in either direction: 60 s; or with fewer than
+	 * `stall_rate` bytes a second */
 	long stall_timeout_s;
+	long stall_rate;
 	/* of one try: the client's; unlimited with a source or a sink */
 	long total_timeout_ms;
 	/* the most bytes of the answer's `body`: 16 MiB */

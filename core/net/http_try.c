@@ -342,7 +342,8 @@ static void set_limits(struct http_call *call)
 	set(easy, CURLOPT_CONNECTTIMEOUT_MS,
 	    request->connect_timeout_ms ? request->connect_timeout_ms
 					: CONNECT_TIMEOUT_MS);
-	set(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	set(easy, CURLOPT_LOW_SPEED_LIMIT,
+	    request->stall_rate ? request->stall_rate : 1L);
 	set(easy, CURLOPT_LOW_SPEED_TIME,
 	    request->stall_timeout_s ? request->stall_timeout_s
 				     : STALL_TIMEOUT_S);

@@ -78,6 +78,9 @@ struct stream_options {
 	long connections;    /* the most at once */
 	/* when to give up a connection that sends nothing */
 	long stall_timeout_s;
+	/* a connection that sends fewer bytes a second, for as long, is given
+	 * up, and counts as silent; 0: any byte will do */
+	long least_rate;
 	/* when to give up a part that gets no byte on any connection */
 	int64_t patience_ms;
 	const struct retry_policy *retry;   /* NULL: stream_retry */

@@ -265,6 +265,7 @@ static int take_room(struct part *part, size_t len)
 	pthread_mutex_lock(&stream->lock);
 	part->paused = blocks_of(len - room) > part->reserved;
 	if (part->paused) {
+		part->was_paused = true;
 		/* A block that is not full can be written, too. */
 		if (part->filling && part->filling->len) {
 			block_queue_add(&part->ready, part->filling);

@@ -85,13 +85,15 @@ struct part {
 	 * answer without ranges has the whole length */
 	size_t owed;
 	bool paused; /* its answer waits for a block */
+	bool was_paused; /* it has, so that it may have been slow */
 
 	int failed; /* consecutive tries without a byte */
 	int wrong;  /* answers that were PART_WRONG */
 	bool signed_again;
 	uint64_t received_before; /* this try */
-	/* when the last byte came, or the part started */
+	/* when it last came on fast enough, or started, and with how much */
 	int64_t since_ms;
+	uint64_t received_since;
 	int64_t due_ms;
 	struct error err;
 };

@@ -54,6 +54,17 @@ void part_free(struct part *part)
 	free(part);
 }
 
+/* Whether the part came on, and at a rate that ends some day. */
+static bool came_on(const struct part *part, int64_t now)
+{
+	uint64_t least = (uint64_t)part->object->stream->options->least_rate;
+	uint64_t bytes = part->received - part->received_since;
+
+	return part->received > part->received_before &&
+	       (part->was_paused ||
+		bytes * 1000 >= least * (uint64_t)(now - part->since_ms));
+}
+
 /* Handles a failure: sets when to try again, or gives up. */
 static void fail(struct part *part, enum part_verdict verdict, int64_t after_ms)
 {
@@ -61,9 +72,10 @@ static void fail(struct part *part, enum part_verdict verdict, int64_t after_ms)
 	int64_t now = time_monotonic_ms(), delay;
 	char patience[32];
 
-	if (part->received > part->received_before) {
+	if (came_on(part, now)) {
 		part->failed = 0;
 		part->since_ms = now;
+		part->received_since = part->received;
 	}
 	if (verdict == PART_WRONG && ++part->wrong == WRONG_MAX)
 		verdict = PART_NEVER;
@@ -134,6 +146,7 @@ void part_start(struct part *part)
 		.headers = part->headers,
 		.flags = HTTP_REPEATABLE | HTTP_BULK,
 		.stall_timeout_s = stream->options->stall_timeout_s,
+		.stall_rate = stream->options->least_rate,
 		.answer_max = ANSWER_MAX,
 		.retry = &never,
 		.sink = part_take,
@@ -147,7 +160,7 @@ void part_start(struct part *part)
 	part->answered = false;
 	part->verdict = PART_GOOD;
 	part->skip = 0;
-	part->paused = false;
+	part->paused = part->was_paused = false;
 	if (prepare(part, &part->err) < 0) {
 		fail(part,
 		     part->err.code == ERROR_UNREACHABLE ? PART_AGAIN

@@ -89,6 +89,14 @@ int64_t time_monotonic_ms(void)
 	return clock_ms(CLOCK_MONOTONIC);
 }
 
+int64_t time_monotonic_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
 void time_pause(int64_t ms)
 {
 	struct timespec left = { .tv_sec = ms / 1000,

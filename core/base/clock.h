@@ -18,6 +18,7 @@ void time_format_log_utc(int64_t time_ms, char *out, size_t size);
 
 int64_t time_now_ms(void);       /* since 1970 */
 int64_t time_monotonic_ms(void); /* for intervals */
+int64_t time_monotonic_us(void); /* for short ones */
 /* Sleeps for the whole time, even if signals are handled meanwhile. */
 void time_pause(int64_t ms);
 

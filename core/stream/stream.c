@@ -203,6 +203,7 @@ static void open_stream(struct stream *stream)
 
 	pthread_mutex_init(&stream->lock, NULL);
 	stream->objects_end = &stream->objects;
+	stream->first_us = INT64_MAX;
 	stream->pool.unreserved = stream->options->read_ahead / BLOCK_SIZE;
 	if (part < PART_LEAST)
 		part = PART_LEAST;

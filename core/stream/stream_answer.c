@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "core/base/alloc.h"
+#include "core/base/clock.h"
 #include "core/base/text.h"
 #include "core/stream/stream_internal.h"
 
@@ -299,6 +300,17 @@ static void hand_over(struct part *part, bool more)
 	pthread_mutex_unlock(&stream->lock);
 }
 
+static void note_distance(const struct part *part)
+{
+	struct stream *stream = part->object->stream;
+	int64_t took_us = time_monotonic_us() - part->asked_us;
+
+	pthread_mutex_lock(&stream->lock);
+	if (took_us < stream->first_us)
+		stream->first_us = took_us;
+	pthread_mutex_unlock(&stream->lock);
+}
+
 int part_take(void *arg, const struct http_response *response, const char *data,
 	      size_t len)
 {
@@ -307,6 +319,7 @@ int part_take(void *arg, const struct http_response *response, const char *data,
 	size_t n;
 
 	if (!part->answered) {
+		note_distance(part);
 		part->verdict = look_at(part, response, &part->err);
 		if (part->verdict != PART_GOOD)
 			return -1;

@@ -75,6 +75,7 @@ struct part {
 	uint64_t received; /* of `len` */
 	uint64_t skip;     /* bytes of this answer before the requested ones */
 	bool answered;     /* the headers of this answer were checked */
+	int64_t asked_us;  /* when this try began */
 	enum part_verdict verdict;
 	struct stream_block *filling;
 
@@ -84,7 +85,7 @@ struct part {
 	/* blocks that it will need beyond those, as blocks are written: an
 	 * answer without ranges has the whole length */
 	size_t owed;
-	bool paused; /* its answer waits for a block */
+	bool paused;     /* its answer waits for a block */
 	bool was_paused; /* it has, so that it may have been slow */
 
 	int failed; /* consecutive tries without a byte */
@@ -119,7 +120,7 @@ struct object_stream {
 
 	/* Under the lock: what the first answer said. */
 	bool known;
-	uint64_t size;                      /* or STREAM_SIZE_UNKNOWN */
+	uint64_t size; /* or STREAM_SIZE_UNKNOWN */
 	/* the answer tells the size only by its end: STREAM_SIZE_OPEN until
 	 * then */
 	bool is_open;
@@ -161,8 +162,11 @@ struct stream {
 	pthread_mutex_t lock;
 	struct block_pool pool;
 	struct part *ended; /* parts whose requests have ended */
-	bool waiting;       /* the stream's thread waits for `wake` */
-	int wake;           /* eventfd */
+	/* the least time from a request to the first bytes of its answer;
+	 * INT64_MAX: none has come */
+	int64_t first_us;
+	bool waiting; /* the stream's thread waits for `wake` */
+	int wake;     /* eventfd */
 
 	struct object_stream *objects, **objects_end;
 	size_t object_count;

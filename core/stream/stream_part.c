@@ -172,6 +172,7 @@ void part_start(struct part *part)
 	if (!part->object->scheme)
 		request.flags |= HTTP_PUBLIC;
 	part->state = PART_RUNNING;
+	part->asked_us = time_monotonic_us();
 	stream->running++;
 	part->call = http_start(stream->http, &request);
 }

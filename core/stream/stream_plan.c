@@ -16,6 +16,16 @@
 /* The most objects known beyond the one being written. */
 #define OBJECTS_MAX 256
 
+/*
+ * For a server so near, a few connections carry all that there is, and small
+ * parts leave room: if parts and connections fill the whole memory, they are
+ * complete at about the same time, and a connection that is done earlier has to
+ * wait.  Far away, many large parts cover the round trips.
+ */
+#define NEAR_US 2000
+#define NEAR_CONNECTIONS 4
+#define NEAR_PART (1u << 20)
+
 static bool scheme_has(const struct stream_scheme *scheme, const char *url)
 {
 	return scheme && text_starts(url, scheme->prefix);
@@ -108,6 +118,20 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* Under the lock. */
+static bool is_near(const struct stream *stream)
+{
+	return stream->first_us < NEAR_US &&
+	       stream->options->connections >= NEAR_CONNECTIONS;
+}
+
+/* The most bytes of a part.  Under the lock. */
+static uint64_t part_most(const struct stream *stream)
+{
+	return is_near(stream) ? least(stream->part_max, NEAR_PART)
+			       : stream->part_max;
+}
+
 /* The length of the first part of an unknown object. */
 static uint64_t first_len(const struct stream *stream,
 			  const struct object_stream *object)
@@ -117,7 +141,7 @@ static uint64_t first_len(const struct stream *stream,
 				 : stream->expected;
 
 	guess = blocks_of(guess) * (uint64_t)BLOCK_SIZE;
-	return least(guess ? guess : BLOCK_SIZE, stream->part_max);
+	return least(guess ? guess : BLOCK_SIZE, part_most(stream));
 }
 
 static struct part *add_part(struct object_stream *object, uint64_t len,
@@ -172,7 +196,7 @@ static struct part *plan_part(struct stream *stream,
 			return NULL;
 		}
 		len = object->known ? least(object->size - object->planned,
-					    stream->part_max)
+					    part_most(stream))
 				    : first_len(stream, object);
 		need = blocks_of(len);
 		share = share_of(stream, object, budget);
@@ -204,10 +228,15 @@ void stream_reap(struct stream *stream)
 
 /* All other connections may be used by objects that wait for the first one,
  * which began without a connection. */
-static size_t connections_of(const struct stream *stream)
+static size_t connections_of(struct stream *stream)
 {
-	return (size_t)stream->options->connections +
-	       (stream->objects && stream->objects->retreated ? 1 : 0);
+	size_t count = (size_t)stream->options->connections;
+
+	pthread_mutex_lock(&stream->lock);
+	if (is_near(stream))
+		count = NEAR_CONNECTIONS;
+	pthread_mutex_unlock(&stream->lock);
+	return count + (stream->objects && stream->objects->retreated ? 1 : 0);
 }
 
 int64_t stream_plan(struct stream *stream)

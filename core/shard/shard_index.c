@@ -39,6 +39,8 @@ json_t *shard_entry_json(const struct shard_entry *entry)
 	json_t *json = json_object();
 
 	json_put_text(json, "name", entry->name);
+	if (entry->url)
+		json_put_text(json, "url", entry->url);
 	json_put_int(json, "samples", (long long)entry->samples);
 	json_put_int(json, "files", (long long)entry->files);
 	json_put_int(json, "bytes", (long long)entry->bytes);
@@ -119,6 +121,25 @@ static int read_letters(const char *text, size_t len, const char *letters,
 	return 0;
 }
 
+/* Reads where the shard is, if it is not beside the index. */
+static int read_url(const json_t *json, const char *name, struct arena *mem,
+		    const char **out, struct error *err)
+{
+	const json_t *value = json_object_get(json, "url");
+	const char *url = json_string_value(value), *base;
+
+	if (!value)
+		return 0;
+	base = url && strstr(url, "://") ? strrchr(url, '/') : NULL;
+	if (!base || strcmp(base + 1, name) != 0)
+		return error_set(err, ERROR_INVALID,
+				 "'%s': \"url\" must be a URL that ends in its "
+				 "name",
+				 name);
+	*out = arena_strdup(mem, url);
+	return 0;
+}
+
 int shard_entry_read(const json_t *json, struct arena *mem,
 		     struct shard_entry *out, struct error *err)
 {
@@ -154,6 +175,8 @@ int shard_entry_read(const json_t *json, struct arena *mem,
 				 "'%s': \"sha256\" is no SHA-256 in lower case",
 				 entry.name);
 	entry.name = arena_strdup(mem, entry.name);
+	if (read_url(json, entry.name, mem, &entry.url, err) < 0)
+		return -1;
 	*out = entry;
 	return 0;
 }

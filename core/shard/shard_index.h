@@ -23,7 +23,9 @@
  *
  * Shards are listed in order.  `classes` is present if samples have a class
  * (`.cls`), whose number is an index into that list; `sha256` if it was asked
- * for.  Equal shards give an identical index.  Unknown keys are ignored.
+ * for.  A shard that is not beside the index has its `url`, as in a set over
+ * several buckets, which others put together from several.  Equal shards give an
+ * identical index.  Unknown keys are ignored.
  */
 #ifndef JOBRUN_SHARD_INDEX_H
 #define JOBRUN_SHARD_INDEX_H
@@ -42,8 +44,10 @@
 #define SHARD_INDEX_MAX (64 << 20)
 
 struct shard_entry {
-	/* of a file beside the index, so without a slash */
+	/* of a file, beside the index unless `url` says where it is, so without
+	 * a slash */
 	const char *name;
+	const char *url;      /* or NULL; ends in `name` */
 	uint64_t samples;     /* in the shard; never 0 */
 	uint64_t files;       /* in the shard; each sample has at least one */
 	uint64_t bytes;       /* the size of the tar file */

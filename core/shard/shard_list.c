@@ -79,7 +79,8 @@ static void take_names(struct shard_list *list, const char *const *names,
 	}
 }
 
-/* Takes the shards of the index, which are beside it. */
+/* Takes the shards of the index, which are beside it unless it has their
+ * URLs. */
 static void take_index(struct shard_list *list, const struct shard_index *index,
 		       const char *index_url, struct arena *mem)
 {
@@ -91,8 +92,11 @@ static void take_index(struct shard_list *list, const struct shard_index *index,
 		folder = strlen(index_url);
 	folder -= strlen(base);
 	for (i = 0; i < index->count; i++)
-		names[i] = arena_printf(mem, "%.*s%s", (int)folder, index_url,
-					index->shards[i].name);
+		names[i] = index->shards[i].url
+				   ? index->shards[i].url
+				   : arena_printf(mem, "%.*s%s", (int)folder,
+						  index_url,
+						  index->shards[i].name);
 	take_names(list, names, index->count, mem);
 	free(names);
 }

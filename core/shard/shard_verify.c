@@ -197,9 +197,10 @@ static void *work(void *arg)
 		if (shard >= how->index->count)
 			return NULL;
 		entry = &how->index->shards[shard];
-		url = mem_printf("%s/%s", how->base, entry->name);
+		url = entry->url ? mem_strdup(entry->url)
+				 : mem_printf("%s/%s", how->base, entry->name);
 		ret = verify_bytes(how, entry, url, &err);
-		if (ret == 0 && !strstr(how->base, "://"))
+		if (ret == 0 && !strstr(url, "://"))
 			ret = verify_samples(entry, url, &err);
 		free(url);
 		if (atomic_load(&how->stop))

@@ -7,6 +7,7 @@ load google
 # nginx overwrites its environment, by which others are found.
 eval "teardown_$(declare -f teardown)"
 teardown() {
+  [ -z "${SERVER:-}" ] || kill "$SERVER" 2>/dev/null || true
   [ ! -f nginx.pid ] || kill "$(cat nginx.pid)" 2>/dev/null || true
   teardown_teardown
 }
@@ -154,6 +155,74 @@ for one in tarfile.open(fileobj=sys.stdin.buffer, mode="r|*"):
   jobrun cat --fifo fifos a >&-
   wait
   cmp a b
+}
+
+@test "an index may have the URLs of shards that are elsewhere" {
+  start_nginx
+  make_shards shards
+  mkdir -p www/a www/b
+  mv shards/t-000002.tar www/a
+  mv shards/t-00000[4-6].tar www/b
+  python3 - "$HTTP" <<'E'
+import json, sys
+index = json.load(open("shards/shards.json"))
+for i, folder in (2, "a"), (4, "b"), (5, "b"), (6, "b"):
+    one = index["shards"][i]
+    one["url"] = f"{sys.argv[1]}/{folder}/{one['name']}"
+json.dump(index, open("shards/shards.json", "w"))
+E
+  jobrun cat --index shards/shards.json | members >all
+  [ "$(wc -l <all)" -eq 80 ]
+  jobrun cat --index shards/shards.json --list | sed -n 3p | grep -x "$HTTP/a/t-000002.tar"
+}
+
+@test "a server that trickles is given up, and one that says no length is read" {
+  head -c 100000 /dev/urandom >a
+  cat >server.py <<'E'
+import http.server, os, time
+data = open("a", "rb").read()
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *args):
+        pass
+
+    def do_GET(self):
+        self.send_response(200)
+        if self.path == "/chunks":
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            for i in range(0, len(data), 30000):
+                some = data[i:i + 30000]
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(some), some))
+            self.wfile.write(b"0\r\n\r\n")
+        else:
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            try:
+                for i in range(len(data)):
+                    self.wfile.write(data[i:i + 1])
+                    self.wfile.flush()
+                    time.sleep(0.1)
+            except OSError:
+                pass
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+server.daemon_threads = True
+with open("port.new", "w") as file:
+    print(server.server_port, file=file)
+os.rename("port.new", "port")
+server.serve_forever()
+E
+  python3 server.py 3>&- &
+  SERVER=$!
+  wait_until 20 test -e port
+  url=http://127.0.0.1:$(cat port)
+  jobrun cat "$url/chunks" | cmp - a
+  run jobrun cat --stall 1s --patience 1s "$url/trickle"
+  [ "$status" -eq 69 ]
+  [[ ${lines[-1]} == *"$url/trickle: gave up after "* ]]
 }
 
 @test "what is not what the index says is an error" {

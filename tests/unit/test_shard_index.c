@@ -31,6 +31,7 @@ static const char whole[] =
 	"    },\n"
 	"    {\n"
 	"      \"name\": \"a.tar\",\n"
+	"      \"url\": \"gs://other/x/a.tar\",\n"
 	"      \"samples\": 2,\n"
 	"      \"files\": 3,\n"
 	"      \"bytes\": 10240,\n"
@@ -57,6 +58,8 @@ static void an_index_comes_back_as_it_was(void **state)
 	assert_string_equal(index.shards[0].crc32c, "yZRlqg==");
 	assert_int_equal(strlen(index.shards[0].sha256.hex), 64);
 	assert_string_equal(index.shards[1].sha256.hex, "");
+	assert_null(index.shards[0].url);
+	assert_string_equal(index.shards[1].url, "gs://other/x/a.tar");
 	assert_int_equal(index.class_count, 2);
 	assert_string_equal(index.classes[1], "dog");
 	assert_int_equal(index.samples, 5);
@@ -100,6 +103,12 @@ static void what_is_wrong_is_said(void **state)
 		{ "b.tar", "\\u001b[2J",
 		  "'i': shards[0]: \"name\" has control characters" },
 		{ "b.tar", "a.tar", "'i': 'a.tar' is listed twice" },
+		{ "x/a.tar", "x/b.tar",
+		  "'i': shards[1]: 'a.tar': \"url\" must be a URL that ends in "
+		  "its name" },
+		{ "gs://other", "../other",
+		  "'i': shards[1]: 'a.tar': \"url\" must be a URL that ends in "
+		  "its name" },
 		{ "\"samples\": 3", "\"samples\": 0",
 		  "'i': shards[0]: 'b.tar': \"samples\" must be a number above "
 		  "0" },

@@ -390,6 +390,19 @@ static int check_consumers(const struct state_lines *lines,
 	return ret;
 }
 
+/* Whether nothing of the epoch is left. */
+static bool is_over(const struct state_lines *lines,
+		    const struct shard_epoch *had)
+{
+	const struct shard_list *list = lines->walk->list;
+	size_t i;
+
+	for (i = 0; had && i < list->count; i++)
+		if (had->samples[i] < list->samples[i])
+			return false;
+	return had != NULL;
+}
+
 static int join(const struct state_lines *lines, struct arena *mem,
 		struct shard_state *out, struct error *err)
 {
@@ -414,6 +427,10 @@ static int join(const struct state_lines *lines, struct arena *mem,
 	for (i = 0; i < lines->count && ret == 0; i++)
 		ret = add_line(lines, &lines->items[i], &base, out->epoch, mem,
 			       &out->taken, err);
+	/* A consumer without a share says nothing of the epochs of others. */
+	while (ret == 0 &&
+	       is_over(lines, shard_taken_epoch(&out->taken, out->epoch)))
+		out->epoch++;
 	return ret;
 }
 
@@ -450,15 +467,18 @@ static int find_place(const struct shard_walk *from, uint64_t samples,
 	struct shard_walk walk = *from;
 	struct stream_object object;
 	uint64_t left = samples, some = 0;
-	int ret = 1;
+	int ret;
 
 	walk.epochs = UINT64_MAX;
 	out->epoch = walk.epoch;
 	out->samples = 0;
-	while (left && (ret = shard_walk_next(&walk, &object, err)) > 0) {
+	while ((ret = shard_walk_next(&walk, &object, err)) > 0) {
 		if (walk.epoch - 1 != out->epoch)
 			out->samples = 0;
+		/* It has passed epochs of which it has no share. */
 		out->epoch = walk.epoch - 1;
+		if (!left)
+			break;
 		some = walk.list->samples[shard_walk_last(&walk)] - object.skip;
 		out->samples += some < left ? some : left;
 		if (some > left)
@@ -470,7 +490,7 @@ static int find_place(const struct shard_walk *from, uint64_t samples,
 		}
 	}
 	shard_walk_done(&walk);
-	if (ret == 0)
+	if (ret == 0 && left)
 		return error_set(err, ERROR_USAGE,
 				 "this consumer has no samples");
 	return ret < 0 ? -1 : 0;

@@ -15,6 +15,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/base/units.h"
+#include "core/data/tar_packed.h"
 #include "core/shard/samples.h"
 #include "core/shard/shard_make.h"
 #include "providers/stores.h"
@@ -87,19 +88,48 @@ static int add_list(const struct shard_opts *opts, struct samples *all,
 	return ret;
 }
 
-static int add_source(const struct shard_opts *opts, const char *path,
-		      struct samples *all, const struct samples_how *how,
-		      struct error *err)
+static int take_bytes(void *arg, const char *data, size_t len)
+{
+	return fd_write(*(const int *)arg, data, len);
+}
+
+/* Adds a tar archive in a bucket, of which it makes a copy. */
+static int add_object(struct app *app, const char *url, struct samples *all,
+		      const struct samples_how *how, struct error *err)
+{
+	const struct object_env env = { .trace_http = app->trace_http };
+	struct object_store *store = object_store_new(object_schemes, &env);
+	struct arena *mem = arena_new();
+	struct object object;
+	int copy = -1;
+	int ret = object_stat(store, url, mem, &object, err);
+
+	if (ret == 0 && !object.exists)
+		ret = error_set(err, ERROR_FAILED, "'%s' does not exist", url);
+	if (ret == 0)
+		ret = copy = tar_packed_room(url, err);
+	if (ret >= 0)
+		ret = object_read(store, &object, 0, object.size_bytes,
+				  take_bytes, &copy, err);
+	if (ret == 0)
+		ret = samples_add_copy(all, url, copy, how, err);
+	else if (copy >= 0)
+		close(copy);
+	object_store_free(store);
+	arena_free(mem);
+	return ret;
+}
+
+static int add_source(struct app *app, const struct shard_opts *opts,
+		      const char *path, struct samples *all,
+		      const struct samples_how *how, struct error *err)
 {
 	struct stat st;
 
 	if (!strcmp(path, "-"))
 		return add_list(opts, all, how, err);
 	if (is_url(path))
-		return error_set(err, ERROR_USAGE,
-				 "'%s' is not on this machine; shards are made "
-				 "from local files",
-				 path);
+		return add_object(app, path, all, how, err);
 	if (stat(path, &st) < 0)
 		return error_errno(err, "cannot read '%s'", path);
 	if (S_ISDIR(st.st_mode))
@@ -145,7 +175,7 @@ static int gather(struct app *app, const struct shard_opts *opts, char **paths,
 		how.avoid_inode = st.st_ino;
 	}
 	for (i = 0; i < count && ret == 0; i++)
-		ret = add_source(opts, paths[i], all, &how, err);
+		ret = add_source(app, opts, paths[i], all, &how, err);
 	app_stand(app, NULL, "");
 	return ret;
 }

@@ -16,6 +16,7 @@
 #include "core/base/library.h"
 #include "core/base/text.h"
 #include "core/data/tar_header.h"
+#include "core/data/tar_packed.h"
 
 #define BLOCK_SIZE 65536
 /* How much after the end is examined: GNU tar pads to 10,240 bytes, some
@@ -83,29 +84,12 @@ static int refuse_cut(const struct tar_scan_state *scan, struct error *err)
 
 static int check_beginning(const struct tar_scan_state *scan, struct error *err)
 {
-	static const struct {
-		const char *magic;
-		const char *with;
-	} compressed[] = {
-		{ "\x1f\x8b", "gzip -d" },
-		{ "BZh", "bzip2 -d" },
-		{ "\xfd"
-		  "7zXZ",
-		  "xz -d" },
-		{ "\x28\xb5\x2f\xfd", "zstd -d" },
-	};
-	char head[8] = { 0 };
-	size_t i;
+	const char *with = tar_packed_with(scan->fd);
 
-	if (pread(scan->fd, head, sizeof(head), 0) < 0)
-		return error_errno(err, "cannot read '%s'", scan->path);
-	for (i = 0; i < COUNT(compressed); i++)
-		if (text_starts(head, compressed[i].magic))
-			return error_set(err, ERROR_INVALID,
-					 "'%s' is compressed: unpack it with "
-					 "'%s' first",
-					 scan->path, compressed[i].with);
-	return 0;
+	return with ? error_set(err, ERROR_INVALID,
+				"'%s' is compressed: unpack it with '%s' first",
+				scan->path, with)
+		    : 0;
 }
 
 /* Only zeroes may follow the last member. */

@@ -28,8 +28,10 @@ enum source_kind {
 
 struct sample_source {
 	enum source_kind kind;
-	const char *path; /* "" for a class */
-	int folder;       /* an open descriptor for SOURCE_FOLDER, else -1 */
+	const char *path;     /* as given; "" for a class */
+	const char *contents; /* where an archive's bytes are, if elsewhere */
+	/* an open descriptor for SOURCE_FOLDER, or of those bytes; else -1 */
+	int folder;
 };
 
 struct sample_file {
@@ -100,9 +102,13 @@ int samples_add_list(struct samples *all, const char *text, size_t len,
 		     char end, const char *folder,
 		     const struct samples_how *how, struct error *err);
 
-/* Adds the members of an uncompressed tar archive. */
+/* Adds the members of a tar archive.  One that is compressed is unpacked into
+ * $TMPDIR first. */
 int samples_add_tar(struct samples *all, const char *path,
 		    const struct samples_how *how, struct error *err);
+/* The same for the copy of an archive from elsewhere; takes the descriptor. */
+int samples_add_copy(struct samples *all, const char *url, int copy,
+		     const struct samples_how *how, struct error *err);
 
 /*
  * Treats each folder at the top of a source as a class: every sample gets a

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/shard/samples.h"
+#include "core/data/tar_packed.h"
 #include "core/data/tar_scan.h"
 
 /* A file that is another name of a member. */
@@ -150,27 +151,66 @@ static int follow_links(struct tar_reading *reading, int fd, const char *path,
 	return 0;
 }
 
+/* Adds what is in the archive at `fd`: the bytes of `path`, or elsewhere. */
+static int add_archive(struct samples *all, const char *path, int fd,
+		       bool is_elsewhere, const struct samples_how *how,
+		       struct error *err)
+{
+	struct tar_reading reading = { .all = all, .how = how };
+	int ret;
+
+	reading.source = samples_add_source(all, SOURCE_TAR, path,
+					    is_elsewhere ? fd : -1);
+	if (is_elsewhere)
+		all->sources[reading.source].contents =
+			arena_printf(all->mem, "/proc/self/fd/%d", fd);
+	ret = lseek(fd, 0, SEEK_SET) < 0
+		      ? error_errno(err, "cannot read '%s'", path)
+		      : tar_scan(fd, path, take, &reading, err);
+	if (ret == 0)
+		ret = follow_links(&reading, fd, path, err);
+	free(reading.links);
+	return ret;
+}
+
+/* Adds the archive, unpacked if that is necessary.  Closes `fd` unless its bytes
+ * are kept. */
+static int add_packed(struct samples *all, const char *path, int fd,
+		      bool is_elsewhere, const struct samples_how *how,
+		      struct error *err)
+{
+	int plain, ret;
+
+	if (tar_packed_with(fd)) {
+		plain = tar_packed_open(fd, path, err);
+		close(fd);
+		return plain < 0
+			       ? -1
+			       : add_archive(all, path, plain, true, how, err);
+	}
+	ret = add_archive(all, path, fd, is_elsewhere, how, err);
+	if (!is_elsewhere)
+		close(fd);
+	return ret;
+}
+
+int samples_add_copy(struct samples *all, const char *url, int copy,
+		     const struct samples_how *how, struct error *err)
+{
+	return add_packed(all, url, copy, true, how, err);
+}
+
 int samples_add_tar(struct samples *all, const char *path,
 		    const struct samples_how *how, struct error *err)
 {
-	struct tar_reading reading = { .all = all, .how = how };
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
-	int ret;
 
 	if (fd < 0)
 		return error_errno(err, "cannot open '%s'", path);
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-		reading.source = samples_add_source(all, SOURCE_TAR, path, -1);
-		ret = tar_scan(fd, path, take, &reading, err);
-		if (ret == 0)
-			ret = follow_links(&reading, fd, path, err);
-		free(reading.links);
-	} else {
-		ret = error_set(err, ERROR_INVALID,
-				"'%s' is neither a folder nor a tar archive",
-				path);
-	}
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return add_packed(all, path, fd, false, how, err);
 	close(fd);
-	return ret;
+	return error_set(err, ERROR_INVALID,
+			 "'%s' is neither a folder nor a tar archive", path);
 }

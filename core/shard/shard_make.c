@@ -56,7 +56,7 @@ static bool changed_since(const struct sample_source *source,
 
 	if (source->kind == SOURCE_FOLDER)
 		ret = fstatat(source->folder, file->name, &st, 0);
-	else if (source->kind == SOURCE_TAR)
+	else if (source->kind == SOURCE_TAR && !strstr(source->path, "://"))
 		ret = stat(source->path, &st);
 	else
 		return false;

@@ -209,7 +209,9 @@ out:
 static int open_archive(struct shard_writer *writer,
 			const struct sample_file *file, struct error *err)
 {
-	const char *path = writer->all->sources[file->source].path;
+	const struct sample_source *source =
+		&writer->all->sources[file->source];
+	const char *path = source->contents ? source->contents : source->path;
 
 	if (writer->archive >= 0 && writer->archive_source == file->source)
 		return 0;

@@ -152,10 +152,22 @@ tarfile.open(sys.argv[1], "r|").extractall("python")' "$shard"
   run jobrun shard gnu.tar one/shard-000000.tar d
   [ "$status" -eq 65 ]
   [[ "$output" == *"'cat/1.jpg' is in 'gnu.tar' and in 'one/shard-000000.tar': make a set of each" ]]
+  # Compressed ones are unpacked, and leave nothing behind.
   gzip -k gnu.tar
-  run jobrun shard gnu.tar.gz d
+  python3 -c '
+import lzma
+open("pax.tar.xz", "wb").write(lzma.compress(open("pax.tar", "rb").read()))'
+  mkdir tmp
+  TMPDIR=$PWD/tmp jobrun shard --shuffle 5 --shards 2 gnu.tar.gz pax.tar.xz d
+  diff -r want d
+  [ "$(ls tmp)" = "" ]
+  run jobrun shard --list gnu.tar.gz
   [ "$status" -eq 65 ]
   [[ "$output" == *"'gnu.tar.gz' is compressed: unpack it with 'gzip -d' first" ]]
+  head -c 100 gnu.tar.gz >cut.tar.gz
+  run jobrun shard cut.tar.gz e
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"cannot unpack 'cut.tar.gz': "* ]]
 }
 
 @test "links are left out, or followed" {
@@ -455,6 +467,13 @@ PY
   jobrun shard --samples 2 photos out
   jobrun shard --verify gs://b/sets/train
   [ "$(asked PUT upload)" -eq 4 ]
+  # Shards of what is there.
+  jobrun shard --shards 1 gs://b/sets/train/shard-00000{0,1,2}.tar again
+  jobrun shard --shards 1 photos once
+  cmp again/shard-000000.tar once/shard-000000.tar
+  run jobrun shard gs://b/sets/train/nothing.tar other
+  [ "$status" -eq 1 ]
+  [[ "$output" == *"'gs://b/sets/train/nothing.tar' does not exist" ]]
   run jobrun shard --samples 2 photos gs://b/sets/train
   [ "$status" -eq 1 ]
   [[ "$output" == *"'gs://b/sets/train/shards.json' exists already: use another place, or --force to replace it" ]]

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/data/tar_packed.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/file.h"
+#include "core/base/library.h"
+#include "core/base/text.h"
+
+#define PIECE (1u << 18)
+/* More is a bomb: tar's zeroes make small files shrink a lot, but not that
+ * much. */
+#define RATIO_MAX 200
+#define BYTES_SPARE (1u << 20)
+
+static struct {
+	__typeof__(&archive_read_new) new;
+	__typeof__(&archive_read_free) free;
+	__typeof__(&archive_read_support_format_raw) raw;
+	__typeof__(&archive_read_support_filter_gzip) gzip;
+	__typeof__(&archive_read_support_filter_bzip2) bzip2;
+	__typeof__(&archive_read_support_filter_xz) xz;
+	__typeof__(&archive_read_support_filter_zstd) zstd;
+	__typeof__(&archive_read_open_fd) open_fd;
+	__typeof__(&archive_read_next_header) next_header;
+	__typeof__(&archive_read_data) data;
+	__typeof__(&archive_error_string) error_string;
+} lib;
+
+static const struct library_symbol symbols[] = {
+	{ "archive_read_new", &lib.new },
+	{ "archive_read_free", &lib.free },
+	{ "archive_read_support_format_raw", &lib.raw },
+	{ "archive_read_support_filter_gzip", &lib.gzip },
+	{ "archive_read_support_filter_bzip2", &lib.bzip2 },
+	{ "archive_read_support_filter_xz", &lib.xz },
+	{ "archive_read_support_filter_zstd", &lib.zstd },
+	{ "archive_read_open_fd", &lib.open_fd },
+	{ "archive_read_next_header", &lib.next_header },
+	{ "archive_read_data", &lib.data },
+	{ "archive_error_string", &lib.error_string },
+	{ NULL, NULL },
+};
+
+const char *tar_packed_with(int fd)
+{
+	static const struct {
+		const char *magic;
+		const char *with;
+	} compressed[] = {
+		{ "\x1f\x8b", "gzip -d" },
+		{ "BZh", "bzip2 -d" },
+		{ "\xfd"
+		  "7zXZ",
+		  "xz -d" },
+		{ "\x28\xb5\x2f\xfd", "zstd -d" },
+	};
+	char head[8] = { 0 };
+	size_t i;
+
+	if (pread(fd, head, sizeof(head) - 1, 0) < 0)
+		return NULL;
+	for (i = 0; i < COUNT(compressed); i++)
+		if (text_starts(head, compressed[i].magic))
+			return compressed[i].with;
+	return NULL;
+}
+
+int tar_packed_room(const char *path, struct error *err)
+{
+	const char *parent = getenv("TMPDIR");
+	char *name = path_join(parent && *parent ? parent : "/tmp",
+			       "jobrun-tar-XXXXXX");
+	int fd = mkostemp(name, O_CLOEXEC);
+
+	if (fd < 0)
+		error_errno(err, "cannot create '%s' for '%s'", name, path);
+	else
+		unlink(name);
+	free(name);
+	return fd;
+}
+
+static int fail(struct archive *archive, const char *path, struct error *err)
+{
+	char why[160];
+
+	snprintf(why, sizeof(why), "%s", lib.error_string(archive));
+	text_make_printable(why);
+	return error_set(err, ERROR_INVALID, "cannot unpack '%s': %s", path,
+			 why);
+}
+
+static int unpack(struct archive *archive, int fd, int out, const char *path,
+		  struct error *err)
+{
+	char *piece = mem_alloc(PIECE);
+	struct archive_entry *entry;
+	uint64_t left = BYTES_SPARE;
+	struct stat st;
+	la_ssize_t n = 1;
+	int ret = 0;
+
+	if (fstat(fd, &st) == 0)
+		left += (uint64_t)st.st_size * RATIO_MAX;
+
+	lib.raw(archive);
+	lib.gzip(archive);
+	lib.bzip2(archive);
+	lib.xz(archive);
+	lib.zstd(archive);
+	if (lib.open_fd(archive, fd, PIECE) != ARCHIVE_OK ||
+	    lib.next_header(archive, &entry) != ARCHIVE_OK)
+		ret = fail(archive, path, err);
+	while (ret == 0 && n > 0) {
+		n = lib.data(archive, piece, PIECE);
+		if (n < 0)
+			ret = fail(archive, path, err);
+		else if ((uint64_t)n > left)
+			ret = error_set(err, ERROR_INVALID,
+					"cannot unpack '%s': it is compressed "
+					"by more than %d times",
+					path, RATIO_MAX);
+		else if (n > 0 && fd_write(out, piece, (size_t)n) < 0)
+			ret = error_errno(err, "cannot unpack '%s'", path);
+		left -= ret == 0 ? (uint64_t)n : 0;
+	}
+	free(piece);
+	return ret;
+}
+
+int tar_packed_open(int fd, const char *path, struct error *err)
+{
+	struct archive *archive;
+	int out, ret;
+
+	if (library_open("libarchive.so.13", symbols, err) < 0)
+		return -1;
+	out = tar_packed_room(path, err);
+	if (out < 0)
+		return -1;
+	archive = lib.new();
+	ret = archive ? unpack(archive, fd, out, path, err)
+		      : error_set(err, ERROR_FAILED, "libarchive fails");
+	lib.free(archive);
+	if (ret < 0) {
+		close(out);
+		return -1;
+	}
+	return out;
+}

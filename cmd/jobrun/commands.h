@@ -12,6 +12,7 @@ extern const struct command cmd_cancel;
 extern const struct command cmd_cat;
 extern const struct command cmd_complete;
 extern const struct command cmd_completion;
+extern const struct command cmd_cp;
 extern const struct command cmd_delete;
 extern const struct command cmd_diff;
 extern const struct command cmd_doctor;

@@ -84,3 +84,38 @@ naps_nowhere() {
   jobrun cancel a
   wait_until 15 nothing_runs
 }
+
+@test "cp copies files of a run, here and from a host" {
+  job a.yaml a 'mkdir "$JOBRUN_RUN_DIR/d"; echo weights >"$JOBRUN_RUN_DIR/d/model"; echo done'
+  jobrun apply a.yaml
+  jobrun cp a:output/d/model copied
+  [ "$(cat copied)" = weights ]
+  mkdir into
+  jobrun cp a:output/d into
+  [ "$(cat into/d/model)" = weights ]
+  run jobrun cp a:output/none .
+  [ "$status" -eq 1 ]
+  [[ $output == *"the run of 'a' has no 'output/none'"* ]]
+  run jobrun cp a:../../key .
+  [ "$status" -eq 64 ]
+  run jobrun cp model .
+  [ "$status" -eq 64 ]
+  [[ $output == *"'model' is not JOB:PATH"* ]]
+  run jobrun cp b:output/x .
+  [ "$status" -eq 66 ]
+  sshd_up 1
+  host_job h.yaml h h1 'echo "from the host" >"$JOBRUN_RUN_DIR/model 1"; echo up; exec sleep 4321'
+  jobrun apply --detach h.yaml
+  wait_until 30 says state/runs/h.1/logs/master-0.stdout up
+  wait_until 20 jobrun exec h -- true
+  mkdir there
+  jobrun cp 'h:output/model 1' there
+  [ "$(cat 'there/model 1')" = "from the host" ]
+  run jobrun cp h:output/none there
+  [ "$status" -ne 0 ]
+  jobrun cancel h
+  # What was there has come back.
+  jobrun cp 'h:output/model 1' back
+  [ "$(cat back)" = "from the host" ]
+  wait_until 15 nothing_runs
+}

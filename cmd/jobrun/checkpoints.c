@@ -8,6 +8,7 @@
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/choose.h"
+#include "cmd/jobrun/view/rows.h"
 #include "cmd/jobrun/ui/session.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -25,11 +26,14 @@
 struct checkpoints_opts {
 	struct choose_opts choose;
 	const char *format;
+	const char *output;
 };
 
 static const struct opt options[] = {
 	{ 0, "format", OPT_CHOICE, offsetof(struct checkpoints_opts, format),
 	  "text|json", "the output format; text is the default" },
+	{ 'o', "output", OPT_STRING, offsetof(struct checkpoints_opts, output),
+	  "FORM", ROWS_FORMATS },
 	{ 0 },
 };
 
@@ -193,10 +197,12 @@ static json_t *one_json(const struct listed_checkpoints *all,
 	return out;
 }
 
-static void put_json(const struct listed_checkpoints *all,
-		     const struct checkpoint_store *store, struct buf *out)
+static int put_rows(const struct listed_checkpoints *all,
+		    const struct checkpoint_store *store, const char *format,
+		    struct buf *out, struct error *err)
 {
 	json_t *value = json_object(), *list = json_array();
+	int ret;
 
 	for (size_t i = 0; i < all->count; i++)
 		json_array_append_new(list,
@@ -206,8 +212,9 @@ static void put_json(const struct listed_checkpoints *all,
 	json_put_text(value, "place", all->place);
 	json_put(value, "checkpoints", list);
 	json_put(value, "skipped", json_incref(all->skipped));
-	json_print(value, out);
+	ret = rows_put(value, "checkpoints", "where", format, out, err);
 	json_decref(value);
+	return ret;
 }
 
 static int read_spec(struct session *session, const char *job_id,
@@ -244,7 +251,8 @@ static int read_spec(struct session *session, const char *job_id,
 }
 
 static int show(struct app *app, struct session *session,
-		struct listed_checkpoints *all, bool as_json, struct error *err)
+		struct listed_checkpoints *all, const char *format,
+		struct error *err)
 {
 	const struct object_env env = { .trace_http = app->trace_http };
 	struct object_store *objects = object_store_new(object_schemes, &env);
@@ -260,7 +268,10 @@ static int show(struct app *app, struct session *session,
 		ret = find(all, &spec, store, err);
 	if (ret == 0) {
 		choose_next(all);
-		(as_json ? put_json : put_text)(all, store, &text);
+		if (rows_is_text(format))
+			put_text(all, store, &text);
+		else
+			ret = put_rows(all, store, format, &text, err);
 		app_print(app, &text);
 	}
 	buf_done(&text);
@@ -279,7 +290,7 @@ static int show_one(struct app *app, struct session *session,
 	struct error err;
 	int status = 0;
 
-	if (show(app, session, &all, !strcmp(format, "json"), &err) < 0)
+	if (show(app, session, &all, format, &err) < 0)
 		status = app_fail(app, &err);
 	json_decref(all.skipped);
 	arena_free(all.mem);
@@ -302,6 +313,12 @@ static int run(struct app *app, int argc, char **argv)
 			      INT_MAX, &status);
 	if (first < 0)
 		goto out;
+	if (opts.output)
+		opts.format = opts.output;
+	if (rows_check(opts.format, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
 	choice_take(&choice, argc - first, argv + first);
 	if (!choice_is_made(&choice)) {
 		status = command_misused(app, &cmd_checkpoints, "no job given");
@@ -326,7 +343,7 @@ out:
 const struct command cmd_checkpoints = {
 	.name = "checkpoints",
 	.group = GROUP_WATCH,
-	.args = "[--format text|json] [-l LABEL=VALUE] JOB...",
+	.args = "[--format text|json] [-o FORM] [-l LABEL=VALUE] JOB...",
 	.summary = "list the checkpoints of jobs",
 	.help = CHOOSE_HELP
 	"Shows where they are, and marks the one that the next start resumes "

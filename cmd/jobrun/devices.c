@@ -6,6 +6,7 @@
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/app.h"
+#include "cmd/jobrun/view/rows.h"
 #include "core/base/columns.h"
 #include "core/base/json.h"
 #include "core/base/units.h"
@@ -16,11 +17,14 @@
 
 struct devices_opts {
 	const char *format;
+	const char *output;
 };
 
 static const struct opt options[] = {
 	{ 0, "format", OPT_CHOICE, offsetof(struct devices_opts, format),
 	  "text|json", "the output format; text is the default" },
+	{ 'o', "output", OPT_STRING, offsetof(struct devices_opts, output),
+	  "FORM", ROWS_FORMATS },
 	{ 0 },
 };
 
@@ -110,18 +114,22 @@ static int run(struct app *app, int argc, char **argv)
 	if (options_parse(app, &cmd_devices, argc, argv, &opts, 0, 0, &status) <
 	    0)
 		return status;
+	if (opts.output)
+		opts.format = opts.output;
+	if (rows_check(opts.format, &err) < 0)
+		return app_fail(app, &err);
 	all = devices_look(&err);
 	if (!all)
 		return app_fail(app, &err);
 	device_queue_show(lease_folder_shared(), all);
-	if (!strcmp(opts.format, "json"))
-		json_print(all, &out);
-	else
+	if (rows_is_text(opts.format))
 		put_text(all, app->width, &out);
+	else if (rows_put(all, "devices", "uuid", opts.format, &out, &err) < 0)
+		status = app_fail(app, &err);
 	app_print(app, &out);
 	buf_done(&out);
 	json_decref(all);
-	return 0;
+	return status;
 }
 
 static int run_look(struct app *app, int argc, char **argv)
@@ -153,7 +161,7 @@ static int run_look(struct app *app, int argc, char **argv)
 const struct command cmd_devices = {
 	.name = "devices",
 	.group = GROUP_MACHINE,
-	.args = "",
+	.args = "[-o FORM]",
 	.summary = "show the GPUs of this machine and the processes on them",
 	.help = "  jobrun devices\n",
 	.options = options,

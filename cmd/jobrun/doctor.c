@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/view/rows.h"
 #include "core/base/json.h"
 #include "core/base/library.h"
 #include "providers/registry.h"
@@ -18,6 +19,7 @@
 
 struct doctor_opts {
 	const char *format;
+	const char *output;
 };
 
 static const char *const state_names[] = {
@@ -193,8 +195,10 @@ static void put_text(const struct checks *all, struct buf *out)
 	}
 }
 
-static void put_json(const struct checks *all, struct buf *out)
+static int put_rows(const struct checks *all, const char *format,
+		    struct buf *out, struct error *err)
 {
+	int ret;
 	json_t *list = json_array(), *document = json_object();
 	size_t i;
 
@@ -212,13 +216,16 @@ static void put_json(const struct checks *all, struct buf *out)
 	}
 	json_put_int(document, "formatVersion", 1);
 	json_put(document, "checks", list);
-	json_print(document, out);
+	ret = rows_put(document, "checks", "name", format, out, err);
 	json_decref(document);
+	return ret;
 }
 
 static const struct opt options[] = {
 	{ 0, "format", OPT_CHOICE, offsetof(struct doctor_opts, format),
 	  "text|json", "the output format; text is the default" },
+	{ 'o', "output", OPT_STRING, offsetof(struct doctor_opts, output),
+	  "FORM", ROWS_FORMATS },
 	{ 0 },
 };
 
@@ -229,22 +236,28 @@ static int run(struct app *app, int argc, char **argv)
 	struct checks all = { 0 };
 	struct buf text = { 0 };
 	int status = 0;
+	struct error err;
 	size_t i;
-	bool json;
 
 	if (options_parse(app, &cmd_doctor, argc, argv, &opts, 0, 0, &status) <
 	    0)
 		return status;
-	json = !strcmp(opts.format, "json");
+	if (opts.output)
+		opts.format = opts.output;
+	if (rows_check(opts.format, &err) < 0)
+		return app_fail(app, &err);
 	all.mem = arena_new();
 	look_for_tools(&all);
 	look_for_libraries(&all);
 	look_at_catalogue(&all);
 	doctor_state(&all);
 	ask_providers(app, &all, mems);
-	(json ? put_json : put_text)(&all, &text);
-	app_print(app, &text);
 	status = (int)all.worst;
+	if (rows_is_text(opts.format))
+		put_text(&all, &text);
+	else if (put_rows(&all, opts.format, &text, &err) < 0)
+		status = app_fail(app, &err);
+	app_print(app, &text);
 	buf_done(&text);
 	free(all.items);
 	for (i = 0; i < PROVIDERS_MAX && mems[i]; i++)
@@ -256,7 +269,7 @@ static int run(struct app *app, int argc, char **argv)
 const struct command cmd_doctor = {
 	.name = "doctor",
 	.group = GROUP_MACHINE,
-	.args = "[--format text|json]",
+	.args = "[--format text|json] [-o FORM]",
 	.summary = "check what is installed, reachable and authorised",
 	.help = "Something missing is not a failure: only some jobs need it.  "
 		"Exits 77 if\n"

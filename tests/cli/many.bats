@@ -121,3 +121,26 @@ TABLE
   [ "$status" -eq 0 ]
   [[ $output == *"nothing to cancel"* ]]
 }
+
+@test "other lists have the forms of status" {
+  # Whatever this machine has: nothing of it is asked.
+  unset KUBECONFIG KUBERNETES_SERVICE_HOST SLURM_CONF GOOGLE_APPLICATION_CREDENTIALS
+  export HOME=$TMP CLOUDSDK_CONFIG=$TMP/gcloud NO_GCE_CHECK=true
+  jobrun doctor -o name >names || true
+  grep -qx libcurl names
+  jobrun doctor -o custom=group,name,state >custom || true
+  grep -qx $'libraries\tlibcurl\tok' custom
+  [ "$(jobrun doctor -o jsonl | head -n 1 | jq -r .name)" = ssh ]
+  jobrun doctor -o csv | head -n 1 | grep -q name
+  jobrun doctor -o yaml | grep -q '^checks:'
+  run jobrun doctor -o xml
+  [ "$status" -eq 64 ]
+  [[ $output == *"unknown format 'xml'"* ]]
+  [ "$(jobrun devices -o json | jq .formatVersion)" = 1 ]
+  jobrun devices -o name
+  job a.yaml a 'cd "$JOBRUN_CHECKPOINT_DIR"; echo 1 >.new; mv .new ckpt-7.pt'
+  echo "  checkpoints: {to: $TMP/kept}" >>a.yaml
+  jobrun apply a.yaml
+  [ "$(jobrun checkpoints -o custom=step a | tail -n 1)" = 7 ]
+  jobrun checkpoints -o name a | grep -q kept
+}

@@ -100,16 +100,56 @@ static int asked_for(const char *folder)
 	return number;
 }
 
-/* Leaves word that this run beats: a machine that sees the folder as its own
- * disk does not, and whoever sees it as a shared one must not wait for that. */
+/* Names this process among those that may guard the run. */
+static void name_self(char *out, size_t size)
+{
+	char host[256];
+
+	if (gethostname(host, sizeof(host)) < 0)
+		host[0] = '\0';
+	host[sizeof(host) - 1] = '\0';
+	snprintf(out, size, "%s %ld\n", host, (long)getpid());
+}
+
+/* Leaves word that this run beats, and of whom: a machine that sees the folder
+ * as its own disk does not, and whoever sees it as a shared one must not wait
+ * for that. */
 static void leave_word(const char *folder)
 {
 	char *path = path_join(folder, BEATS);
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	struct error ignored;
+	char self[300];
 
-	if (fd >= 0)
-		close(fd);
+	name_self(self, sizeof(self));
+	file_write(path, self, strlen(self), &ignored);
 	free(path);
+}
+
+/* Whether another process has left word since. */
+static bool is_anothers(const char *folder)
+{
+	char *path = path_join(folder, BEATS);
+	struct error ignored;
+	char self[300];
+	size_t len = 0;
+	char *text = file_read(path, sizeof(self), &len, &ignored);
+	bool is;
+
+	name_self(self, sizeof(self));
+	/* Older versions left an empty file. */
+	is = text && len && strcmp(text, self) != 0;
+	free(text);
+	free(path);
+	return is;
+}
+
+bool heartbeat_is_anothers(int lock)
+{
+	char *folder = folder_of(lock);
+	bool is = folder && is_anothers(folder);
+
+	free(folder);
+	return is;
 }
 
 static bool has_word(const char *folder)
@@ -139,8 +179,11 @@ int heartbeat_beat(int lock, int64_t *last_ms)
 	if (folder && *last_ms && now_ms - *last_ms >= HEARTBEAT_LOST_MS &&
 	    was_given_up(folder))
 		number = SIGINT;
+	/* This may take as long as the file system is away. */
 	if (futimens(lock, NULL) == 0 || !*last_ms)
 		*last_ms = now_ms;
+	if (folder && is_anothers(folder))
+		number = SIGKILL;
 	free(folder);
 	return number;
 }

@@ -24,10 +24,13 @@ bool heartbeat_is_needed(const char *folder);
 
 /*
  * To be called by the holder of the lock every HEARTBEAT_MS.  Returns the
- * signal with which somebody asks for the run's end, or 0.  `*last_ms` starts
- * at 0.
+ * signal with which somebody asks for the run's end, or 0; SIGKILL: another
+ * machine guards the run now, as this one was silent for too long.  `*last_ms`
+ * starts at 0.
  */
 int heartbeat_beat(int lock, int64_t *last_ms);
+/* Whether that is so. */
+bool heartbeat_is_anothers(int lock);
 
 /* The time since the last heartbeat, by the clock of the file system; -1:
  * never, or unknown. */

@@ -173,6 +173,10 @@ static int guard(const struct supervisor_start *start, pid_t supervisor)
 		process_end_children();
 		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 			return 0;
+		/* What runs on hosts is another machine's to follow now. */
+		if (heartbeat_is_needed(LOCK_PATH) &&
+		    heartbeat_is_anothers(SUPERVISOR_LOCK_FD))
+			return 0;
 		if (WIFEXITED(status) || tries == RESTARTS_MAX)
 			break;
 		supervisor = start_another(job_id, attempt, supervisor_goes_on);

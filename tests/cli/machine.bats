@@ -1,6 +1,7 @@
 # A state directory that several machines see, each by a name of its own: runs
 # of another machine, whose processes cannot be signalled from here.  Needs root.
 load helper
+load sshd
 
 setup_file() {
   [ "$(id -u)" = 0 ] && unshare --uts hostname there 2>/dev/null ||
@@ -70,6 +71,71 @@ heard_of() {
   run jobrun cancel a
   [[ $output == *"already FAILED"* ]]
   jobrun delete --yes a
+}
+
+# The guards of runs, on whichever machine.
+guards() {
+  local pid
+  for pid in $(marked); do
+    [ "$(cat "/proc/$pid/comm" 2>/dev/null)" != jobrun-guard ] || echo "$pid"
+  done
+}
+
+guards_are() {
+  [ "$(guards | wc -l)" -eq "$1" ]
+}
+
+# family PID...: these and all that they have started
+family() {
+  local pid
+  for pid; do
+    echo "$pid"
+    family $(cat "/proc/$pid/task/$pid/children" 2>/dev/null || true)
+  done
+}
+
+lines() {
+  wc -l <state/runs/a.1/logs/master-0.stdout
+}
+
+goes_on() {
+  local n
+  n=$(lines)
+  wait_until 60 eval '[ "$(lines)" -gt '$((n + 3))' ]'
+}
+
+@test "a machine that was cut off for long leaves a run on hosts to the one that has it now" {
+  export JOBRUN_STATE_SHARED=1
+  sshd_up 1
+  cat >a.yaml <<END
+jobId: a
+trainingInput: {scaleTier: CUSTOM, masterType: n1-standard-4}
+jobrun:
+  hosts: [h1]
+  command: [sh, -c, 'i=0; until [ -e $TMP/go ]; do i=\$((i+1)); echo line \$i; sleep 0.2; done; echo last \$i']
+END
+  there "$JOBRUN" apply --detach a.yaml
+  wait_until 30 state_is a RUNNING
+  wait_until 30 grep -qs "line 3" state/runs/a.1/logs/master-0.stdout
+  wait_until 30 guards_are 1
+  # It is cut off from the disk, with its lock, and from the host.
+  all=$(family $(guards))
+  kill -STOP $all || true
+  (cd state/runs/a.1 && cp -p lock new && mv new lock)
+  heard_of 200
+  jobrun status a
+  wait_until 30 guards_are 2
+  goes_on
+  kill -CONT $all || true
+  wait_until 40 guards_are 1
+  state_is a RUNNING
+  goes_on
+  touch go
+  timeout 200 "$JOBRUN" wait a
+  last=$(sed -n 's/^last //p' state/runs/a.1/logs/master-0.stdout)
+  # Each line came, and came once.
+  grep '^line' state/runs/a.1/logs/master-0.stdout |
+    cmp - <(seq -f 'line %.0f' "$last")
 }
 
 @test "a run of another machine that lives goes on, and hears a cancel" {

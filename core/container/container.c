@@ -16,6 +16,7 @@
 
 #define WORDS_MORE 32
 #define REMOVE_S 10
+#define HELP_S 10
 
 /* The words of a command line under construction. */
 struct container_line {
@@ -50,6 +51,12 @@ struct container_runtime {
 	const char *amd[2];
 	const char *image; /* prefix of an image without a scheme, or NULL */
 	const char *end;   /* between image and command, or NULL */
+	/* The option for the image, which enroot names in its own way; mounts
+	 * and variables are then one option each, a list.  NULL: the image is a
+	 * word before the command. */
+	const char *image_option;
+	/* Text of its help if the program can run containers; NULL: it can. */
+	const char *help;
 };
 
 /* The runtimes in the order they are tried, rootless ones first. */
@@ -93,6 +100,17 @@ static const struct container_runtime runtimes[] = {
 	  .mount = "--bind=",
 	  .workdir = "--cd=",
 	  .end = "--" },
+	/* A step beside the one that it is called from, on the same node; it
+	 * passes signals on, and its exit status is the program's. */
+	{ .name = "pyxis",
+	  .program = "srun",
+	  .head = { "--overlap", "--nodes=1", "--ntasks=1", "--input=none",
+		    "--cpu-bind=none", "--export=ALL" },
+	  .mount = "--container-mounts=",
+	  .workdir = "--container-workdir=",
+	  .variable = "--container-env=",
+	  .image_option = "--container-image=",
+	  .help = "--container-image" },
 };
 
 /* ---- which one --------------------------------------------------------- */
@@ -107,6 +125,40 @@ static bool is_here(const char *program)
 	return found;
 }
 
+/* Runs a program without input and output for a few seconds at most; returns
+ * whether it exits with 0. */
+static bool run_quietly(const char *const *argv, unsigned timeout_s)
+{
+	int null, status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		null = open("/dev/null", O_RDWR);
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		alarm(timeout_s);
+		execvp(argv[0], (char *const *)argv);
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* Whether it is installed, with what it needs. */
+static bool is_usable(const struct container_runtime *one)
+{
+	const char *const argv[] = {
+		"sh", "-c",         "\"$1\" --help 2>&1 | grep -q -e \"$2\"",
+		"sh", one->program, one->help,
+		NULL,
+	};
+
+	return is_here(one->program) &&
+	       (!one->help || run_quietly(argv, HELP_S));
+}
+
 static const struct container_runtime *find_runtime(const char *name,
 						    struct error *err)
 {
@@ -116,21 +168,24 @@ static const struct container_runtime *find_runtime(const char *name,
 		const struct container_runtime *one = &runtimes[i];
 		bool is_meant = !strcmp(name, one->name);
 
-		if ((is_meant || !strcmp(name, "auto")) &&
-		    is_here(one->program))
+		if ((is_meant || !strcmp(name, "auto")) && is_usable(one))
 			return one;
 		if (is_meant)
 			return error_set(err, ERROR_INVALID,
-					 "'%s' is not installed here, but "
+					 "'%s' %s here, but "
 					 "jobrun.container.runtime is %s; "
 					 "'none' runs without a container",
-					 one->program, name),
+					 one->program,
+					 is_here(one->program)
+						 ? "runs no containers"
+						 : "is not installed",
+					 name),
 			       NULL;
 	}
 	error_set(err, ERROR_INVALID,
 		  "no container runtime here (podman, docker, apptainer, "
-		  "ch-run), but the job has an image; jobrun.container: "
-		  "{runtime: none} runs it without one");
+		  "ch-run, Pyxis), but the job has an image; "
+		  "jobrun.container: {runtime: none} runs it without one");
 	return NULL;
 }
 
@@ -177,6 +232,45 @@ static void add_devices(struct container_line *line,
 			add_if(line, runtime->amd[i], "");
 }
 
+/* Whether an image is a path or a URL, which is passed unchanged. */
+static bool has_scheme(const char *image)
+{
+	return strstr(image, "://") || *image == '/' || *image == '.';
+}
+
+/* Returns "NAME#REST" for an image of a registry "NAME/REST", as enroot has it:
+ * the name of a registry is that of a host. */
+static const char *enroot_image(const char *image, struct arena *mem)
+{
+	size_t len = strcspn(image, "/");
+
+	if (has_scheme(image) || strchr(image, '#') || !image[len] ||
+	    strcspn(image, ".:") >= len)
+		return image;
+	return arena_printf(mem, "%.*s#%s", (int)len, image, image + len + 1);
+}
+
+/* Adds what is said several times as one option with a list. */
+static void add_list(struct container_line *line, const char *option,
+		     const char *key, const struct container_words *all)
+{
+	const char *list = NULL;
+	int i;
+
+	for (i = 0; i < all->count; i++) {
+		const char *value = strchr(all->first[i], '=');
+
+		if (!value++ || !text_starts(all->first[i], key) ||
+		    value != all->first[i] + strlen(key))
+			continue;
+		if (!strcmp(key, "mount=") && !strchr(value, ':'))
+			value = arena_printf(line->mem, "%s:%s", value, value);
+		list = list ? arena_printf(line->mem, "%s,%s", list, value)
+			    : value;
+	}
+	add_if(line, option, list);
+}
+
 /* Adds a mount: "DIR" keeps its path, "DIR:THERE" and "DIR:THERE:ro" are passed
  * unchanged. */
 static void add_mount(struct container_line *line,
@@ -196,6 +290,8 @@ static void add_often(struct container_line *line,
 	for (i = 0; i < all->count; i++) {
 		const char *word = all->first[i];
 
+		if (runtime->image_option && !text_starts(word, "option="))
+			continue;
 		if (text_starts(word, "mount="))
 			add_mount(line, runtime, strchr(word, '=') + 1);
 		else if (text_starts(word, "variable="))
@@ -203,12 +299,6 @@ static void add_often(struct container_line *line,
 		else if (text_starts(word, "option="))
 			add(line, strchr(word, '=') + 1, "");
 	}
-}
-
-/* Whether an image is a path or a URL, which is passed unchanged. */
-static bool has_scheme(const char *image)
-{
-	return strstr(image, "://") || *image == '/' || *image == '.';
 }
 
 static void make_line(struct container_line *line,
@@ -225,10 +315,19 @@ static void make_line(struct container_line *line,
 	add_devices(line, runtime);
 	add_if(line, runtime->name_option, all->name);
 	add_if(line, runtime->workdir, all->workdir);
+	if (runtime->image_option) {
+		add(line, runtime->image_option,
+		    enroot_image(all->image, line->mem));
+		add_list(line, runtime->mount, "mount=", all);
+		add_list(line, runtime->variable, "variable=", all);
+		add_if(line, "--nodelist=", getenv("SLURMD_NODENAME"));
+	}
 	add_often(line, runtime, all);
-	add(line,
-	    runtime->image && !has_scheme(all->image) ? runtime->image : "",
-	    all->image);
+	if (!runtime->image_option)
+		add(line,
+		    runtime->image && !has_scheme(all->image) ? runtime->image
+							      : "",
+		    all->image);
 	add_if(line, runtime->end, "");
 	for (n = 0; n < all->command_count; n++)
 		add(line, all->command[n], "");
@@ -303,22 +402,9 @@ void container_remove(const char *name_of_runtime, const char *name,
 	struct error ignored;
 	const struct container_runtime *runtime =
 		find_runtime(name_of_runtime, &ignored);
-	int null, status;
-	pid_t pid;
+	const char *const argv[] = { runtime ? runtime->program : NULL, "rm",
+				     "-f", name, NULL };
 
-	if (!runtime || !runtime->name_option)
-		return;
-	pid = fork();
-	if (pid == 0) {
-		null = open("/dev/null", O_RDWR);
-		dup2(null, STDIN_FILENO);
-		dup2(null, STDOUT_FILENO);
-		dup2(null, STDERR_FILENO);
-		alarm(timeout_s);
-		execlp(runtime->program, runtime->program, "rm", "-f", name,
-		       (char *)NULL);
-		_exit(127);
-	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	if (runtime && runtime->name_option)
+		run_quietly(argv, timeout_s);
 }

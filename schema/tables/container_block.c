@@ -29,7 +29,8 @@ const struct message message_docker = {
 };
 
 static const char *const runtime_names[] = {
-	"auto", "none", "podman", "docker", "apptainer", "charliecloud", NULL
+	"auto",      "none",         "podman", "docker",
+	"apptainer", "charliecloud", "pyxis",  NULL,
 };
 
 static const struct field container_fields[] = {
@@ -40,7 +41,8 @@ static const struct field container_fields[] = {
 	  .offset = offsetof(struct container_block, runtime),
 	  .doc = "The container runtime; auto takes the first one installed, "
 		 "rootless ones first, and none runs the program without a "
-		 "container." },
+		 "container.  pyxis is Slurm's plugin, for each task a step of "
+		 "its own." },
 	{ .name = "image",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct container_block, image),

@@ -145,6 +145,65 @@ EOF
   grep -qx TMPDIR=/tmp ch-run.env
 }
 
+# srun with Pyxis or without: it refuses words that it does not know.
+srun_tool() {
+  mkdir -p bin
+  cat >bin/srun <<EOF
+#!/bin/sh
+if [ "\$1" = --help ]; then
+  echo "  --overlap"
+  [ ! -e $TMP/pyxis ] || echo "      --container-image=[USER@][REGISTRY#]IMAGE[:TAG]|PATH"
+  exit
+fi
+printf '%s\n' "\$@" >"$TMP/srun.log"
+while :; do
+  case \$1 in
+    --overlap | --nodes=1 | --ntasks=1 | --input=none | --cpu-bind=none | --export=ALL | --nodelist=n7 | --no-container-mount-home) shift ;;
+    --container-image=* | --container-mounts=/*:/* | --container-workdir=/* | --container-env=*) shift ;;
+    -*) echo "srun: unrecognized option '\$1'" >&2; exit 1 ;;
+    *) break ;;
+  esac
+done
+exec "\$@"
+EOF
+  chmod +x bin/srun
+  export PATH=$PWD/bin:$PATH SLURMD_NODENAME=n7
+}
+
+@test "pyxis: a step with the image, its mounts and variables, told in its own words" {
+  srun_tool
+  box_job a.yaml boxed reg.example.com:5000/team/img:1 'echo "seen $A"; exit 4' "  env: {A: unseen}" \
+    'runtime: pyxis, mounts: [/data, "/x:/y:ro"], workdir: /work, options: [--no-container-mount-home]'
+  run jobrun apply a.yaml
+  [ "$status" = 1 ]
+  jobrun logs boxed | grep -q "'srun' runs no containers here, but jobrun.container.runtime is pyxis; 'none' runs without a container"
+  touch pyxis
+  run jobrun apply --rerun a.yaml
+  echo "$output"
+  [ "$status" = 1 ]
+  [[ $output == *"exited with 4"* ]]
+  jobrun logs boxed | grep -q 'seen unseen'
+  refute grep -q unseen srun.log
+  grep -qx -e '--container-image=reg.example.com:5000#team/img:1' srun.log
+  grep -qx -e '--container-workdir=/work' srun.log
+  grep -q -e '^--container-mounts=/.*:/.*,/data:/data,/x:/y:ro$' srun.log
+  grep -q -e '^--container-env=.*\bA\b' srun.log
+  # What has no registry, and files, are as they are.
+  while read -r image said; do
+    box_job a.yaml boxed "$image" 'true' '' 'runtime: pyxis'
+    jobrun apply --rerun a.yaml
+    grep -qx -e "--container-image=$said" srun.log
+  done <<'ROWS'
+ubuntu:22.04 ubuntu:22.04
+nvidia/cuda:12.4 nvidia/cuda:12.4
+nvcr.io/nvidia/pytorch:24.05-py3 nvcr.io#nvidia/pytorch:24.05-py3
+europe-docker.pkg.dev/p/r/i:1 europe-docker.pkg.dev#p/r/i:1
+ROWS
+  sed -i 's/runtime: pyxis/runtime: pyxis, image: \/images\/a.sqsh/' a.yaml
+  jobrun apply --rerun a.yaml
+  grep -qx -e "--container-image=/images/a.sqsh" srun.log
+}
+
 @test "charliecloud: a run below /tmp, and TMPDIR elsewhere" {
   type -P ch-run >/dev/null || skip "charliecloud is not here"
   image_folder "$TMP/image"
@@ -164,7 +223,7 @@ EOF
   box_job a.yaml bare IMAGE 'echo up'
   mkdir -p only && ln -s "$(type -P sh)" "$(type -P cat)" only/
   PATH=$PWD/only run "$JOBRUN" apply --yes a.yaml
-  jobrun logs bare | grep -q 'no container runtime here (podman, docker, apptainer, ch-run), but the job has an image; jobrun.container: {runtime: none} runs it without one'
+  jobrun logs bare | grep -q 'no container runtime here (podman, docker, apptainer, ch-run, Pyxis), but the job has an image; jobrun.container: {runtime: none} runs it without one'
   sed -i 's/container: {}/container: {runtime: none}/' a.yaml
   jobrun apply a.yaml
   jobrun logs bare | grep -q up

@@ -99,6 +99,14 @@ void agent_address(char *out, size_t size)
 	snprintf(out, size, "%s", part ? part : "");
 }
 
+/* Tests set by how much this host's clock is off. */
+static int64_t clock_ms(void)
+{
+	const char *off_ms = getenv("JOBRUN_TEST_CLOCK_MS");
+
+	return time_now_ms() + (off_ms ? strtoll(off_ms, NULL, 10) : 0);
+}
+
 static void welcome(struct agent *agent)
 {
 	static const enum welcome_stage stages[] = {
@@ -116,7 +124,7 @@ static void welcome(struct agent *agent)
 
 	agent_address(address, sizeof(address));
 	wire_begin(&out, FRAME_WELCOME);
-	wire_put_u64(&out, (uint64_t)time_now_ms());
+	wire_put_u64(&out, (uint64_t)clock_ms());
 	wire_put_u64(&out, statvfs(".", &disk) == 0
 				   ? (uint64_t)disk.f_bavail * disk.f_frsize
 				   : UINT64_MAX);

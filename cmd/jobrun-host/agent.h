@@ -166,6 +166,8 @@ void prepare_setup_ended(struct agent *agent, int status);
 pid_t prepare_pid(const struct agent *agent);
 /* Discards an archive that has arrived in part. */
 void prepare_interrupted(struct agent *agent);
+/* Reads what the host before this one sends to its first port. */
+int prepare_receive(struct agent *agent, struct error *err);
 void prepare_close_ports(struct agent *agent);
 void prepare_free(struct prepare *prepare);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks whether this host reaches its peers at their ports, so that a missing
- * firewall rule shows before hours of waiting for a rendezvous. */
+ * firewall rule shows before hours of waiting for a rendezvous; and how fast it
+ * sends to the next one, if there is a floor for that. */
 #include "cmd/jobrun-host/agent.h"
 
 #include <errno.h>
@@ -10,11 +11,19 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/units.h"
 
 #define CHECK_MS 5000
+/* How much longer it may take to send. */
+#define SEND_MS 10000
+/* What is sent: half a second at the floor, within limits. */
+#define SEND_MIN (UINT64_C(4) << 20)
+#define SEND_MAX (UINT64_C(256) << 20)
+#define BLOCK (256 << 10)
 
 struct host_check;
 
@@ -22,14 +31,20 @@ struct probe {
 	struct host_check *check;
 	char *address;
 	uint32_t port;
+	bool sends;
 	int fd; /* -1: not in progress */
 	struct loop_event *event;
+	uint64_t sent;
+	int64_t since_ns; /* the peer has been reading since then; 0: not yet */
+	bool slow;
 	char *why; /* NULL: reached */
 };
 
 /* A check, which is freed after its one answer. */
 struct host_check {
 	struct agent *agent;
+	uint64_t floor; /* bytes a second, or 0 */
+	uint64_t amount;
 	struct probe *probes;
 	uint32_t count;
 	uint32_t waiting;
@@ -61,6 +76,7 @@ static void answer(struct host_check *check)
 		if (!check->probes[i].why)
 			continue;
 		wire_put_u32(&out, i);
+		wire_put_u32(&out, check->probes[i].slow);
 		wire_put_text(&out, check->probes[i].why);
 	}
 	wire_end(&out);
@@ -82,19 +98,112 @@ static void probe_end(struct probe *probe, const char *why)
 	probe->check->waiting--;
 }
 
-static void on_connected(void *arg, uint32_t events)
+static void end_or_answer(struct probe *probe, const char *why)
+{
+	struct host_check *check = probe->check;
+
+	probe_end(probe, why);
+	if (!check->waiting)
+		answer(check);
+}
+
+/* ---- sending ---- */
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* Ends a probe that has sent all, or has run out of time: with the rate, if that
+ * is too low. */
+static void judge_rate(struct probe *probe)
+{
+	double seconds = (double)(now_ns() - probe->since_ns) / 1e9;
+	double rate = (double)probe->sent / (seconds > 1e-6 ? seconds : 1e-6);
+	char text[32];
+
+	probe->slow = rate < (double)probe->check->floor;
+	size_format((uint64_t)rate, text, sizeof(text));
+	probe_end(probe, probe->slow ? text : NULL);
+}
+
+/* Waits for other events at the connection. */
+static void listen_for(struct probe *probe, uint32_t events, loop_call *call)
+{
+	struct loop *loop = probe->check->agent->loop;
+	struct error err;
+
+	loop_remove(loop, probe->event);
+	probe->event = loop_add_fd(loop, probe->fd, events, call, probe, &err);
+	if (!probe->event)
+		end_or_answer(probe, err.text);
+}
+
+/* The peer closes the connection when it has read everything. */
+static void on_all_read(void *arg, uint32_t events)
 {
 	struct probe *probe = arg;
 	struct host_check *check = probe->check;
+
+	(void)events;
+	judge_rate(probe);
+	if (!check->waiting)
+		answer(check);
+}
+
+static void send_more(void *arg, uint32_t events)
+{
+	static const char zeros[BLOCK];
+	struct probe *probe = arg;
+	uint64_t left = probe->check->amount - probe->sent;
+	ssize_t n = send(probe->fd, zeros, left < BLOCK ? (size_t)left : BLOCK,
+			 MSG_NOSIGNAL);
+
+	(void)events;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n < 0) {
+		end_or_answer(probe, strerror(errno));
+		return;
+	}
+	probe->sent += (uint64_t)n;
+	if (probe->sent < probe->check->amount)
+		return;
+	shutdown(probe->fd, SHUT_WR);
+	listen_for(probe, EPOLLIN, on_all_read);
+}
+
+/* Its first byte says that the peer reads. */
+static void on_greeting(void *arg, uint32_t events)
+{
+	struct probe *probe = arg;
+	char byte;
+
+	(void)events;
+	if (read(probe->fd, &byte, 1) != 1) {
+		end_or_answer(probe, "it was closed");
+		return;
+	}
+	probe->since_ns = now_ns();
+	listen_for(probe, EPOLLOUT, send_more);
+}
+
+static void on_connected(void *arg, uint32_t events)
+{
+	struct probe *probe = arg;
 	int why = 0;
 	socklen_t len = sizeof(why);
 
 	(void)events;
 	if (getsockopt(probe->fd, SOL_SOCKET, SO_ERROR, &why, &len) < 0)
 		why = errno;
-	probe_end(probe, why ? strerror(why) : NULL);
-	if (!check->waiting)
-		answer(check);
+	if (!why && probe->sends)
+		listen_for(probe, EPOLLIN, on_greeting);
+	else
+		end_or_answer(probe, why ? strerror(why) : NULL);
 }
 
 static void out_of_time(void *arg, uint32_t events)
@@ -105,7 +214,9 @@ static void out_of_time(void *arg, uint32_t events)
 	(void)events;
 	check->timer = NULL;
 	for (i = 0; i < check->count; i++)
-		if (check->probes[i].fd >= 0)
+		if (check->probes[i].fd >= 0 && check->probes[i].since_ns)
+			judge_rate(&check->probes[i]);
+		else if (check->probes[i].fd >= 0)
 			probe_end(&check->probes[i], "no answer");
 	answer(check);
 }
@@ -151,7 +262,13 @@ int check_peers(struct agent *agent, struct wire_in *in, struct error *err)
 
 	check = mem_alloc(sizeof(*check));
 	check->agent = agent;
-	check->count = wire_get_count(in, FRAME_CHECKS_MAX, 8);
+	check->floor = wire_get_u64(in);
+	check->amount = check->floor / 2;
+	if (check->amount < SEND_MIN)
+		check->amount = SEND_MIN;
+	if (check->amount > SEND_MAX)
+		check->amount = SEND_MAX;
+	check->count = wire_get_count(in, FRAME_CHECKS_MAX, 12);
 	check->probes = mem_alloc(check->count * sizeof(*check->probes));
 	for (i = 0; i < check->count; i++) {
 		struct probe *probe = &check->probes[i];
@@ -160,13 +277,19 @@ int check_peers(struct agent *agent, struct wire_in *in, struct error *err)
 		probe->fd = -1;
 		probe->address = wire_get_string(in);
 		probe->port = wire_get_u32(in);
+		probe->sends = wire_get_u32(in) != 0;
 	}
 	if (!wire_is_done(in)) {
 		release(check);
 		return error_set(err, ERROR_FAILED, "it is invalid");
 	}
-	check->timer =
-		loop_add_timer(agent->loop, CHECK_MS, out_of_time, check);
+	if (check->floor && prepare_receive(agent, err) < 0) {
+		release(check);
+		return -1;
+	}
+	check->timer = loop_add_timer(agent->loop,
+				      CHECK_MS + (check->floor ? SEND_MS : 0),
+				      out_of_time, check);
 	for (i = 0; i < check->count; i++)
 		probe_start(&check->probes[i]);
 	if (!check->waiting)

@@ -2,6 +2,7 @@
 /* Prepares a host for the start: files arrive, ports are chosen and held open,
  * so that peers can check that they reach them, and setup runs. */
 #include "cmd/jobrun-host/agent.h"
+#include "cmd/jobrun-host/sink.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -44,6 +45,7 @@ struct prepare {
 	int *ports;
 	int *listeners;
 	struct port_leases **leases;
+	struct peer_sink *sink; /* NULL: nothing is read from them */
 };
 
 static void drop_part(struct prepare *prepare)
@@ -62,6 +64,7 @@ void prepare_free(struct prepare *prepare)
 
 	if (!prepare)
 		return;
+	sink_free(prepare->sink);
 	for (i = 0; i < prepare->port_count + prepare->fixed_count; i++) {
 		if (prepare->listeners[i] >= 0)
 			close(prepare->listeners[i]);
@@ -199,6 +202,17 @@ static int open_ports(struct prepare *prepare, struct error *err)
 	return open_fixed_ports(prepare, err);
 }
 
+int prepare_receive(struct agent *agent, struct error *err)
+{
+	struct prepare *prepare = agent->prepare;
+
+	if (!prepare || prepare->sink || !prepare->port_count ||
+	    prepare->listeners[0] < 0)
+		return 0;
+	prepare->sink = sink_new(agent->loop, prepare->listeners[0], err);
+	return prepare->sink ? 0 : -1;
+}
+
 void prepare_close_ports(struct agent *agent)
 {
 	struct prepare *prepare = agent->prepare;
@@ -206,6 +220,8 @@ void prepare_close_ports(struct agent *agent)
 
 	if (!prepare)
 		return;
+	sink_free(prepare->sink);
+	prepare->sink = NULL;
 	for (i = 0; i < prepare->port_count + prepare->fixed_count; i++) {
 		if (prepare->listeners[i] >= 0)
 			close(prepare->listeners[i]);

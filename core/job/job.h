@@ -256,7 +256,10 @@ struct container_block {
 struct preflight {
 	struct message_head head;
 	bool devices;
-	const char *disk; /* as size_parse() reads it; NULL: any */
+	bool peers;
+	const char *bandwidth; /* as size_parse() reads it; NULL: any */
+	long clock_skew_s;     /* 0: any */
+	const char *disk;      /* as size_parse() reads it; NULL: any */
 	struct strings command;
 };
 

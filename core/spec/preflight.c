@@ -5,6 +5,9 @@
 
 #include "core/base/units.h"
 
+/* By how much clocks may differ if the job does not say. */
+#define CLOCK_SKEW_S 5
+
 /* Its arguments: KiB that must be free here, GPUs that must be there and well
  * ("-": that is not tested), how many words its command has, these, and those
  * of `setup`.  The words are turned as in wrap.c.  XIDs are those by which
@@ -45,21 +48,36 @@ static void add(struct strings *list, const char *text)
 	list->items[list->count++] = text;
 }
 
+static int read_kib(const char *text, long *out, struct error *err)
+{
+	uint64_t bytes = 0;
+
+	if (text && size_parse(text, &bytes, err) < 0)
+		return -1;
+	bytes >>= 10;
+	*out = bytes > LONG_MAX ? LONG_MAX : (long)bytes;
+	return 0;
+}
+
 int preflight_from_job(const struct job *job, struct run_spec *out,
 		       struct error *err)
 {
 	const struct preflight *from = &job->jobrun.preflight;
-	uint64_t bytes = 0;
+	long bandwidth_kib = 0, disk_kib = 0;
 
+	if (read_kib(from->disk, &disk_kib, err) < 0 ||
+	    read_kib(from->bandwidth, &bandwidth_kib, err) < 0)
+		return -1;
 	out->preflight = (struct run_preflight){
 		.devices = from->devices,
 		.device_count = (long)out->topology.accelerators,
 		.command = from->command,
+		.disk_kib = disk_kib,
+		.bandwidth_kib = bandwidth_kib,
+		.clock_skew_s = from->clock_skew_s ? from->clock_skew_s
+				: from->peers      ? CLOCK_SKEW_S
+						   : 0,
 	};
-	if (from->disk && size_parse(from->disk, &bytes, err) < 0)
-		return -1;
-	bytes >>= 10;
-	out->preflight.disk_kib = bytes > LONG_MAX ? LONG_MAX : (long)bytes;
 	return 0;
 }
 

@@ -35,6 +35,10 @@ struct run_preflight {
 	bool devices;
 	long device_count; /* that must be there */
 	struct strings command;
+	/* Among several hosts: what each must be able to send to the next in a
+	 * second, and by how much clocks may differ; 0: not tested. */
+	long bandwidth_kib;
+	long clock_skew_s;
 };
 
 /* The container of its tasks. */

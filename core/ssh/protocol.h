@@ -221,9 +221,11 @@ bool frame_get_welcome(const struct frame *frame, struct frame_welcome *out);
  * text directory, list setup (argv, empty: none), list env, u32 setup_task
  * (whose log gets its output). */
 
-/* READY: u32 count, so many u32 ports.  CHECK: u32 count, so many of (text
- * address, u32 port).  CHECKED: u32 count, so many of (u32 index into CHECK,
- * text why it failed).  SIGNAL: u32 task, u32 signal.  END: u32 grace_ms.
+/* READY: u32 count, so many u32 ports.  CHECK: u64 floor (the bytes that must be
+ * sent in a second; 0: none are sent), u32 count, so many of (text address, u32
+ * port, u32 sends: whether they are sent there).  CHECKED: u32 count, so many of
+ * (u32 index into CHECK, u32 slow: it was reached, text why it failed, or the
+ * rate).  SIGNAL: u32 task, u32 signal.  END: u32 grace_ms.
  * FOLLOW: u32 before (no output of rounds up to this one is wanted), u32 count,
  * so many of (u32 task, u64 stdout, u64 stderr).  FETCH: text folder, as in
  * START. */

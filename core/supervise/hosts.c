@@ -257,7 +257,11 @@ void hosts_checked(struct hosts *all)
 	for (i = 0; i < all->count; i++)
 		if (!all->hosts[i].checked)
 			return;
-	if (all->stage == HOSTS_CHECKING)
+	if (all->stage != HOSTS_CHECKING)
+		return;
+	if (all->blocked)
+		hosts_report_blocked(all);
+	else
 		report_prepared(all, 0, NULL);
 }
 
@@ -276,6 +280,9 @@ static void check(struct hosts *all)
 		return;
 	}
 	all->stage = HOSTS_CHECKING;
+	hosts_forget_checks(all);
+	if (hosts_clocks_differ(all))
+		return;
 	/* Ports are held open until the first start, or the end of an attempt
 	 * that did not get so far. */
 	for (i = 0; i < all->count; i++)

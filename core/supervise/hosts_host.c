@@ -55,6 +55,7 @@ void host_done(struct host *host)
 	free(host->folder);
 	free(host->home);
 	free(host->address);
+	free(host->blocked);
 }
 
 /* ---- its connection ---- */
@@ -185,7 +186,7 @@ static void on_ready(void *arg)
 	host->stage = HOST_GREETING;
 	host->met = true;
 	host->away = 0;
-	host->spoke_ms = time_monotonic_ms();
+	host->spoke_ms = host->hello_ms = time_monotonic_ms();
 	wire_begin(&out, FRAME_HELLO);
 	wire_put_text(&out, run);
 	wire_put_text(&out, spec->nonce);
@@ -234,6 +235,7 @@ static int take_welcome(struct host *host, const struct frame *frame,
 	host->address = welcome.address.len ? copy(welcome.address)
 					    : mem_strdup(host->target.host);
 	host->clock_ms = time_now_ms() - (int64_t)welcome.time_ms;
+	host->doubt_ms = time_monotonic_ms() - host->hello_ms;
 	host->greeted_ms = welcome.time_ms;
 	host->agent_stage = welcome.stage;
 	host->agent_round = welcome.round;

@@ -55,6 +55,8 @@ struct host {
 	bool settled; /* has come as far as it can before the start */
 	bool following;
 	bool checked;
+	char *blocked; /* what it does not reach, in words; NULL: nothing */
+	size_t blocks; /* connections from it or to it that failed */
 	bool fetched;
 	unsigned tries;
 	struct loop_event *retry;
@@ -64,6 +66,8 @@ struct host {
 	int64_t left_heard_ms, left_until_ms; /* of a left host, by the clock */
 	int64_t begun_ms;    /* when reaching it began; 0: it had no turn yet */
 	int64_t clock_ms;    /* our clock minus its own */
+	int64_t hello_ms;    /* when it was greeted, monotonic */
+	int64_t doubt_ms;    /* by how much less clock_ms may be */
 	uint64_t greeted_ms; /* by its own clock: when it was last met */
 	uint32_t agent_stage;
 	/* the round that it reported, or was told to begin */
@@ -103,7 +107,8 @@ struct hosts {
 	size_t task_count;
 	enum task_stage *tasks;
 	enum hosts_stage stage;
-	uint32_t round; /* the current or last round */
+	struct host *blocked; /* the first host that has said so, or NULL */
+	uint32_t round;       /* the current or last round */
 	/* the round begun by this attempt; 0: still connecting */
 	uint32_t begun;
 	uint32_t before; /* the logs have nothing of rounds up to this one */
@@ -170,6 +175,11 @@ void host_send_fetch(struct host *host);
  * PREPARE. */
 void host_put_fixed_ports(const struct host *host, struct wire_out *out);
 void host_send_check(struct host *host);
+/* Fails the attempt because hosts do not reach each other. */
+void hosts_report_blocked(struct hosts *all);
+void hosts_forget_checks(struct hosts *all);
+/* Whether a clock is too far off; the attempt has failed then. */
+bool hosts_clocks_differ(struct hosts *all);
 /* Handles the host's answer. */
 void host_take_checked(struct host *host, const struct frame *frame);
 

@@ -16,7 +16,6 @@
 #include "core/process/ports.h"
 #include "core/process/process.h"
 #include "core/supervise/supervisor.h"
-#include "core/spec/preflight.h"
 #include "core/spec/trial_space.h"
 #include "core/job/source.h"
 #include "core/store/store.h"
@@ -211,8 +210,13 @@ static json_t *preflight_json(const struct job *job)
 
 	if (from->devices)
 		json_put(out, "devices", json_true());
-	if (from->disk)
-		json_put_text(out, "disk", from->disk);
+	if (from->peers)
+		json_put(out, "peers", json_true());
+	json_put_text(out, "bandwidth", from->bandwidth);
+	if (from->clock_skew_s)
+		json_put(out, "clockSkew",
+			 json_sprintf("%lds", from->clock_skew_s));
+	json_put_text(out, "disk", from->disk);
 	if (from->command.count)
 		json_put(out, "command",
 			 json_texts(from->command.items, from->command.count));
@@ -228,7 +232,7 @@ json_t *supervised_describe(const struct job *job, const struct run_spec *spec)
 	if (spec->command.count)
 		json_put(out, "command",
 			 json_texts(spec->command.items, spec->command.count));
-	if (preflight_is_any(spec))
+	if (job_has(job, "preflight"))
 		json_put(out, "preflight", preflight_json(job));
 	if (spec->setup.count)
 		json_put(out, "setup",

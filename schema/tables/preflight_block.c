@@ -13,6 +13,22 @@ static const struct field preflight_fields[] = {
 		 "nvidia-smi answers, counts no uncorrected memory errors, and "
 		 "the kernel has told of no fault of one (XID) since it was "
 		 "started.  AMD's are counted." },
+	{ .name = "peers",
+	  .type = FIELD_BOOL,
+	  .offset = offsetof(struct preflight, peers),
+	  .doc = "Whether hosts are fit to work together: that they reach each "
+		 "other at their ports is tested anyhow, and with this their "
+		 "clocks, too." },
+	{ .name = "bandwidth",
+	  .type = FIELD_STRING,
+	  .check = check_size,
+	  .offset = offsetof(struct preflight, bandwidth),
+	  .doc = "How much each host must be able to send to the next one in a "
+		 "second, for instance 1GiB; half a second of that is sent." },
+	{ .name = "clockSkew",
+	  .type = FIELD_DURATION,
+	  .offset = offsetof(struct preflight, clock_skew_s),
+	  .doc = "By how much the clocks of hosts may differ; 5s with peers." },
 	{ .name = "disk",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_POSITION,

@@ -60,6 +60,18 @@ teardown() {
   refute grep -q '\] never' <<<"$output"
 }
 
+@test "a host that does not reach its peer is left out of the next attempt where there is another" {
+  net_up 3
+  ip -n "$NET-h2" route add blackhole "$SSH_NET.1/32"
+  host_job a.yaml a h1,h2,h3 'echo on' '  restart: {maxRestarts: 1, backoff: 0s}'
+  sed -i 's/workerCount: 2/workerCount: 1/' a.yaml
+  run timeout 90 "$JOBRUN" apply a.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"attempt 1 FAILED: host 'h"[12]"': it does not reach 'h"[12]"' at "* ]]
+  [[ $(field a 'sorted(t["host"] for t in j["tasks"])') == "['h"[12]"', 'h3']" ]]
+}
+
 @test "a firewall that lets all through but a port of TPUs: which, between whom, and the rule" {
   net_up 4
   start_google

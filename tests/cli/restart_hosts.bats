@@ -51,6 +51,43 @@ teardown() {
   host_is_clean h1
 }
 
+@test "peers: a host whose clock is off is named, and left out where there is another" {
+  sshd_up 4
+  echo JOBRUN_TEST_CLOCK_MS=-93000 >"$SSH/h1/env"
+  sshd_stop h1
+  sshd_start h1
+  wait_until 10 sshd_answers h1
+  host_job a.yaml a h1,h2,h3,h4 'echo on; '"$(all_of 3 RANK)" \
+    '  restart: {maxRestarts: 1, backoff: 0s}
+  preflight: {peers: true}'
+  sed -i 's/workerCount: 3/workerCount: 2/' a.yaml
+  run timeout 60 "$JOBRUN" apply a.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output =~ "attempt 1 FAILED: host 'h1': its clock is "[0-9]+" s behind that of 'h"[23]"', and 5 s are allowed (jobrun.preflight)" ]]
+  [ "$(field a '[t["host"] for t in j["tasks"]]')" = "['h4', 'h2', 'h3']" ]
+  # As far off as is allowed.
+  sed -i 's/{peers: true}/{peers: true, clockSkew: 10m}/; s/maxRestarts: 1/maxRestarts: 0/' a.yaml
+  timeout 60 "$JOBRUN" apply --rerun a.yaml
+  wait_until 60 nothing_runs
+}
+
+@test "peers: what each host sends to the next is measured, and has a floor" {
+  sshd_up 3
+  host_job a.yaml a h1,h2,h3 'echo on; '"$(all_of 3 RANK)" '  preflight: {bandwidth: 10kB}'
+  run timeout 60 "$JOBRUN" apply a.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$(grep -c '] on' <<<"$output")" -eq 3 ]
+  sed -i 's/10kB/9000TB/' a.yaml
+  run timeout 60 "$JOBRUN" apply --rerun a.yaml
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output =~ "host 'h"[123]"': it sends "[0-9.]+" "[kMGT]?B" a second to 'h"[123]"', and jobrun.preflight.bandwidth is 9.0 PB" ]]
+  [[ $output != *"] on"* ]]
+  wait_until 60 nothing_runs
+}
+
 cut_connections() {
   pkill -9 -P "$(tr -d ' \n' <state/runs/a.1/lock)" ssh
 }

@@ -34,6 +34,7 @@ sshd_answers() {
 }
 
 # HOME, so that what the user's shell does as it starts is no part of a test.
+# More variables of one host: $SSH/hN/env.
 sshd_config() {
   local dir=$SSH/$1
   cat >"$dir/sshd_config" <<E
@@ -48,7 +49,7 @@ StrictModes no
 UsePAM no
 PrintMotd no
 MaxStartups 100
-SetEnv HOME=$dir XDG_STATE_HOME=$dir/state XDG_CACHE_HOME=$dir/cache JOBRUN_STATE_DIR=$TMP/state${SLURM_CONF:+ SLURM_CONF=$SLURM_CONF}${SSH_PATH:+ PATH=$SSH_PATH}
+SetEnv HOME=$dir XDG_STATE_HOME=$dir/state XDG_CACHE_HOME=$dir/cache JOBRUN_STATE_DIR=$TMP/state${SLURM_CONF:+ SLURM_CONF=$SLURM_CONF}${SSH_PATH:+ PATH=$SSH_PATH} $(cat "$dir/env" 2>/dev/null)
 E
 }
 

@@ -14,6 +14,7 @@
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/launch_checkpoints.h"
+#include "cmd/jobrun/launch_processes.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/spec/install.h"
@@ -23,7 +24,6 @@
 #include "core/topology/peers.h"
 #include "core/process/process.h"
 #include "core/provider/extension.h"
-#include "core/spec/spec_data.h"
 #include "core/topology/topology_read.h"
 #include "core/topology/platform.h"
 #include "providers/registry.h"
@@ -48,6 +48,7 @@ struct launch_opts {
 	bool supervise;
 	bool exec;
 	long grace_s;
+	long processes;
 	bool verbose;
 	const char *run;
 	long restart;
@@ -86,6 +87,8 @@ static const struct opt options[] = {
 	  "become the command, also as process 1" },
 	{ 0, "grace", OPT_DURATION, AT(grace_s), "DURATION",
 	  "kill it this long after SIGTERM (never)" },
+	{ 0, "processes", OPT_COUNT, AT(processes), "N",
+	  "start it N times, each as a task of its own (1)" },
 	{ 0, "run", OPT_STRING, AT(run), "DIR",
 	  "be a task of the run that 'apply' put there" },
 	{ 0, "restart", OPT_NUMBER, AT(restart), "N",
@@ -114,6 +117,31 @@ static struct strings list_strings(const struct opt_list *list,
 	return out;
 }
 
+/* Checks what needs this process to stay, and what does not go with it. */
+static int check_parents(const struct launch_opts *opts, struct error *err)
+{
+	if (opts->trial && !opts->run)
+		return error_set(err, ERROR_USAGE, "--trial needs --run");
+	if (opts->processes > 1 && (opts->exec || opts->run || opts->trials ||
+				    opts->checkpoints.directory))
+		return error_set(err, ERROR_USAGE,
+				 "--processes needs a parent, for commands "
+				 "that keep no checkpoints: it excludes "
+				 "--exec, --run, --trials and "
+				 "--checkpoint-dir");
+	if (opts->checkpoints.directory && (opts->exec || opts->run))
+		return error_set(err, ERROR_USAGE,
+				 "--checkpoint-dir needs a parent, for a "
+				 "command: it excludes --exec and --run");
+	if (opts->trials &&
+	    (opts->exec || opts->run || opts->checkpoints.directory))
+		return error_set(err, ERROR_USAGE,
+				 "--trials needs a parent, for a command that "
+				 "keeps no checkpoints: it excludes --exec, "
+				 "--run and --checkpoint-dir");
+	return 0;
+}
+
 static int check_options(const struct launch_opts *opts, struct error *err)
 {
 	if (opts->supervise && opts->exec)
@@ -128,18 +156,8 @@ static int check_options(const struct launch_opts *opts, struct error *err)
 				 "--run says what to run and how: it excludes "
 				 "--source, --package, --contract, --data and "
 				 "--exec");
-	if (opts->trial && !opts->run)
-		return error_set(err, ERROR_USAGE, "--trial needs --run");
-	if (opts->checkpoints.directory && (opts->exec || opts->run))
-		return error_set(err, ERROR_USAGE,
-				 "--checkpoint-dir needs a parent, for a "
-				 "command: it excludes --exec and --run");
-	if (opts->trials &&
-	    (opts->exec || opts->run || opts->checkpoints.directory))
-		return error_set(err, ERROR_USAGE,
-				 "--trials needs a parent, for a command that "
-				 "keeps no checkpoints: it excludes --exec, "
-				 "--run and --checkpoint-dir");
+	if (check_parents(opts, err) < 0)
+		return -1;
 	return launch_checkpoints_check(&opts->checkpoints, err);
 }
 
@@ -321,27 +339,6 @@ static int prepare(const struct launch_opts *opts, struct launching *launching,
 	return opts->hostfile ? write_hostfile(all, opts->hostfile, err) : 0;
 }
 
-/* Sets how the program calls us: by the name we were called by, which is a path
- * that works everywhere, or a name in PATH. */
-static int give_data(const struct launch_opts *opts, const struct topology *all,
-		     size_t self, struct arena *mem, struct environment *env,
-		     struct error *err)
-{
-	const char *name = program_invocation_name;
-	struct run_data data;
-	char *path;
-	int ret;
-
-	if (!opts->data)
-		return 0;
-	if (spec_data_parse(opts->data, mem, &data, err) < 0)
-		return error_prefix(err, "--data");
-	path = strchr(name, '/') ? path_absolute(name) : mem_strdup(name);
-	ret = spec_data_environment(&data, path, all, self, env, err);
-	free(path);
-	return ret;
-}
-
 /* Finds the only provider whose trials are started this way. */
 static const struct provider_trials *find_trials(void)
 {
@@ -443,24 +440,80 @@ static int run_member(struct app *app, const struct launch_opts *opts,
 	return status < 0 ? app_fail(app, &err) : status;
 }
 
+/* Runs the command with the variables of the task `self`. */
+static int run_command(struct app *app, const struct launch_opts *opts,
+		       struct launching *launching, const struct topology *all,
+		       size_t self, const struct launch_trial *trial,
+		       char **command, struct arena *mem)
+{
+	struct launch_program program = { .sigpipe = app->sigpipe };
+	const char *names[OPT_LIST_MAX], *archives[OPT_LIST_MAX];
+	const struct strings packages = list_strings(&opts->packages, archives);
+	const struct launch_processes processes = {
+		.all = all,
+		.self = self,
+		.contracts = list_strings(&opts->contracts, names),
+		.data = opts->data,
+		.count = (size_t)opts->processes,
+		.grace_s = opts->grace_s,
+		.mem = mem,
+	};
+	struct environment env = { 0 };
+	char *path = NULL;
+	struct error err;
+	int status = 0, failed;
+
+	if (launch_environment(all, self, &processes.contracts, environ, &env,
+			       &err) < 0 ||
+	    launch_data(&processes, self, &env, &err) < 0 ||
+	    find_program(opts, &packages, command, &env, &path, &status, &err) <
+		    0) {
+		failed = app_fail(app, &err);
+		status = status ? status : failed;
+		goto out;
+	}
+	/* The program needs neither our thread nor our connections. */
+	launching_close(launching);
+	handle_signals(SIG_DFL);
+	if (launch_checkpoints_keep(&opts->checkpoints, app->trace_http,
+				    all->count, self, mem, &env, &program.saver,
+				    &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
+	program.path = path;
+	program.argv = command;
+	program.envp = env.items;
+	if (opts->processes <= 1)
+		status = run_program(app, opts, &program, trial, mem);
+	else if (launch_processes_run(&processes, command, &env, &status,
+				      &err) == 0)
+		status = launch_end_alike(status);
+	else {
+		app_fail(app, &err);
+		status = STATUS_CANNOT_RUN;
+	}
+out:
+	launch_saver_free(program.saver);
+	environment_done(&env);
+	free(path);
+	return status;
+}
+
 static int run(struct app *app, int argc, char **argv)
 {
 	struct launch_opts opts = { .tries = TPU_WAIT_TRIES,
 				    .interval_s = TPU_WAIT_INTERVAL_S };
-	struct launch_program program = { .sigpipe = app->sigpipe };
-	const char *names[OPT_LIST_MAX], *archives[OPT_LIST_MAX], *wrong;
-	struct strings contracts_wanted, packages;
 	struct launch_trial trial = { 0 };
-	struct environment env = { 0 };
 	struct launching launching;
 	struct arena *mem = NULL;
 	struct topology all;
-	char *path = NULL;
+	const char *wrong;
 	struct error err;
 	int status = 0;
 	size_t self;
 	char **command;
-	int first, failed;
+	int first;
 
 	first = options_parse(app, &cmd_launch, argc, argv, &opts, 0, INT_MAX,
 			      &status);
@@ -477,14 +530,17 @@ static int run(struct app *app, int argc, char **argv)
 	handle_signals(on_signal);
 	mem = arena_new();
 	launching_open(&launching, app);
-	contracts_wanted = list_strings(&opts.contracts, names);
-	packages = list_strings(&opts.packages, archives);
 	if (check_options(&opts, &err) < 0 ||
 	    enter_trial(&opts, mem, &trial, &command, &err) < 0 ||
 	    prepare(&opts, &launching, mem, &all, &self, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
 	}
+	if (opts.processes > 1)
+		topology_split(&all, (unsigned)opts.processes, &self, mem);
+	/* Parameter servers and evaluators stay one each. */
+	if (all.tasks[self].type > TASK_WORKER)
+		opts.processes = 1;
 	if (opts.run) {
 		launching_close(&launching);
 		status = run_member(app, &opts, &all, self);
@@ -494,34 +550,11 @@ static int run(struct app *app, int argc, char **argv)
 		all.trial_id = trial.number;
 		all.metric_file = trial.metric_file;
 	}
-	if (launch_environment(&all, self, &contracts_wanted, environ, &env,
-			       &err) < 0 ||
-	    give_data(&opts, &all, self, mem, &env, &err) < 0 ||
-	    find_program(&opts, &packages, command, &env, &path, &status,
-			 &err) < 0) {
-		failed = app_fail(app, &err);
-		status = status ? status : failed;
-		goto out;
-	}
-	/* The program needs neither our thread nor our connections. */
-	launching_close(&launching);
-	handle_signals(SIG_DFL);
-	if (launch_checkpoints_keep(&opts.checkpoints, app->trace_http,
-				    all.count, self, mem, &env, &program.saver,
-				    &err) < 0) {
-		status = app_fail(app, &err);
-		goto out;
-	}
-	program.path = path;
-	program.argv = command;
-	program.envp = env.items;
-	status = run_program(app, &opts, &program, &trial, mem);
+	status = run_command(app, &opts, &launching, &all, self, &trial,
+			     command, mem);
 out:
-	launch_saver_free(program.saver);
 	launching_close(&launching);
-	environment_done(&env);
 	arena_free(mem);
-	free(path);
 	return status;
 }
 

@@ -252,6 +252,18 @@ int task_start(struct task *task, char *const *argv, char *const *envp,
 	return 0;
 }
 
+void task_signals(sigset_t *set)
+{
+	static const int others[] = { SIGSEGV, SIGBUS, SIGFPE,  SIGILL,
+				      SIGTRAP, SIGSYS, SIGABRT, SIGTSTP,
+				      SIGTTIN, SIGTTOU };
+	size_t i;
+
+	sigfillset(set);
+	for (i = 0; i < COUNT(others); i++)
+		sigdelset(set, others[i]);
+}
+
 bool task_is_asked_by(int number)
 {
 	return number == SIGTERM || number == SIGINT || number == SIGQUIT;

@@ -107,6 +107,12 @@ int task_start(struct task *task, char *const *argv, char *const *envp,
  * may be in this process's group. */
 void task_adopt(struct task *task, pid_t pid, bool own_group);
 
+/*
+ * Sets all signals that can be passed on to a task.  Signals for our own faults
+ * are not among them, as they would come again and again, nor are those that
+ * stop a process, as they reach the whole process group and must stop us, too.
+ */
+void task_signals(sigset_t *set);
 /* Whether the signal is a request to end. */
 bool task_is_asked_by(int number);
 /* Signals the task, if it runs, and all of its own group.  A request to end

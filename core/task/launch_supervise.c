@@ -9,23 +9,6 @@
 #include "core/process/task.h"
 #include "core/task/launch_internal.h"
 
-/*
- * Sets all signals that can be passed on.  Signals for our own faults are not
- * among them, as they would come again and again, nor are those that stop a
- * process, as they reach the whole process group and must stop us, too.
- */
-static void forwarded_signals(sigset_t *set)
-{
-	static const int others[] = { SIGSEGV, SIGBUS, SIGFPE,  SIGILL,
-				      SIGTRAP, SIGSYS, SIGABRT, SIGTSTP,
-				      SIGTTIN, SIGTTOU };
-	size_t i;
-
-	sigfillset(set);
-	for (i = 0; i < COUNT(others); i++)
-		sigdelset(set, others[i]);
-}
-
 struct launched {
 	const struct launch_program *program;
 	long grace_s;
@@ -168,7 +151,7 @@ int launch_supervise(const struct launch_program *program, long grace_s,
 	int ret;
 
 	signal(SIGPIPE, program->sigpipe);
-	forwarded_signals(&signals);
+	task_signals(&signals);
 	task_init(&l.task, &l.parent, &hooks, &l);
 	ret = task_parent_own(&l.parent, &signals, hear, &l, err);
 	if (ret == 0)

@@ -216,6 +216,40 @@ void topology_repeat(struct topology *all, unsigned slices, struct arena *mem)
 	topology_rank(all);
 }
 
+void topology_split(struct topology *all, unsigned processes, size_t *self,
+		    struct arena *mem)
+{
+	size_t world = topology_world_size(all), others = all->count - world;
+	struct task_place *tasks =
+		arena_alloc(mem, (world * processes + others) * sizeof(*tasks));
+	int workers = 0;
+	size_t i;
+
+	for (i = 0; i < world * processes; i++) {
+		struct task_place *task = &tasks[i];
+		unsigned beside = (unsigned)(i % processes);
+
+		*task = all->tasks[i / processes];
+		if (task->port)
+			task->port += (int)beside;
+		if (beside) {
+			task->type = TASK_WORKER;
+			task->beside = true;
+		}
+		if (task->type == TASK_WORKER)
+			task->index = workers++;
+	}
+	if (others)
+		memcpy(tasks + world * processes, all->tasks + world,
+		       others * sizeof(*tasks));
+	*self = *self < world ? *self * processes
+			      : *self + world * (processes - 1);
+	all->tasks = tasks;
+	all->count = world * processes + others;
+	all->tf_cluster = all->spec_cluster = NULL;
+	topology_rank(all);
+}
+
 unsigned topology_slice_hosts(const struct topology *all)
 {
 	size_t world = topology_world_size(all);

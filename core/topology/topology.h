@@ -134,6 +134,12 @@ void topology_set_slice(struct topology *all, const struct catalogue *catalogue,
  * each further slice after the existing tasks. */
 void topology_repeat(struct topology *all, unsigned slices, struct arena *mem);
 
+/* Replaces each task of the group by so many on its machine, 1 or more: all but
+ * the first of the master's machine are workers.  `self`, an ordinal, becomes
+ * that of its machine's first task. */
+void topology_split(struct topology *all, unsigned processes, size_t *self,
+		    struct arena *mem);
+
 /* The number of hosts of each slice, and the slice of a task's host: hosts are
  * sorted by slice. */
 unsigned topology_slice_hosts(const struct topology *all);

@@ -366,7 +366,7 @@ const struct provider provider_kubernetes = {
 	.name = "kubernetes",
 	.summary = "a Kubernetes cluster",
 	.traits = TRAIT_BESIDE_TASKS | TRAIT_LAUNCHER | TRAIT_QUEUE |
-		  TRAIT_PRIORITY,
+		  TRAIT_PRIORITY | TRAIT_PROCESSES,
 	.uses = kubernetes_uses,
 	.kinds = kinds,
 	.block = &kubernetes_message,

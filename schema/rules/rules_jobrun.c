@@ -170,7 +170,8 @@ void check_processes_place(const struct check *check)
 		       : "one per device");
 	problem_hint(check->found,
 		     "remove \"processesPerHost\", and start the others from "
-		     "the program, for instance with torchrun");
+		     "the program, with torchrun or with 'jobrun launch "
+		     "--processes'");
 }
 
 void check_after(const struct check *check)

@@ -431,3 +431,79 @@ print(plain, ours)
 assert ours - plain < 0.3
 END
 }
+
+# What a process is told, in one line.  The master, whose end is that of all here,
+# ends last.
+WHO='import json, os, time
+e = os.environ.get
+t = json.loads(e("TF_CONFIG", "{}"))
+c = json.loads(e("CLUSTER_SPEC", "{}"))
+print(e("RANK"), e("WORLD_SIZE"), e("LOCAL_RANK"), e("LOCAL_WORLD_SIZE"), e("GROUP_RANK"),
+      e("MASTER_ADDR"), t["task"]["type"], t["task"]["index"], sum(len(t["cluster"].get(k, [])) for k in ("master", "chief", "worker")),
+      len(set(sum(t["cluster"].values(), []))) == len(sum(t["cluster"].values(), [])), e("PET_NNODES"), flush=True)
+open(os.path.join(e("HERE"), e("LOCAL_RANK", "0")), "w").close()
+while e("RANK") == "0" and len(os.listdir(e("HERE"))) < int(e("LOCAL_WORLD_SIZE")):
+    time.sleep(0.05)'
+
+# told: what the processes of this machine are told, one a line, by rank
+told() {
+  HERE=$(mktemp -d "$TMP/here.XXXXXX") jobrun launch "$@" -- python3 -c "$WHO" | sed 's/^\[[0-9]*\] //' | sort -n
+}
+
+@test "several processes: ranks, peers and places in every contract, wherever it is" {
+  # Vertex AI: the first of two workers, a master, a parameter server.
+  export CLOUD_ML_JOB_ID=1234567890 CLUSTER_SPEC='{"cluster":{"workerpool0":["a-0:2222"],"workerpool1":["b-0:2222","b-1:2222"],"workerpool2":["c-0:2222"]},"environment":"cloud","task":{"type":"workerpool1","index":0,"trial":""},"job":"{}"}'
+  [ "$(told --from vertex-ai --processes 4)" = "$(for i in 0 1 2 3; do echo "$((4 + i)) 12 $i 4 1 a-0 worker $((3 + i)) 12 True None"; done)" ]
+  [ "$(told --from vertex-ai --processes 1)" = "1 3 0 1 1 a-0 worker 0 3 True 3" ]
+  # The master's machine has workers, too.
+  CLUSTER_SPEC=${CLUSTER_SPEC/\"type\":\"workerpool1\"/\"type\":\"workerpool0\"}
+  [ "$(told --from vertex-ai --processes 2)" = "0 6 0 2 0 a-0 chief 0 6 True None
+1 6 1 2 0 a-0 worker 0 6 True None" ]
+  # A parameter server is one, and knows all workers.
+  CLUSTER_SPEC=${CLUSTER_SPEC/\"type\":\"workerpool0\"/\"type\":\"workerpool2\"}
+  [ "$(told --from vertex-ai --processes 4)" = "None None None None None None ps 0 12 True None" ]
+  unset CLOUD_ML_JOB_ID CLUSTER_SPEC
+  # Kubernetes: what the manifest says of the pod is not what it says of a process.
+  export KUBERNETES_SERVICE_HOST=10.96.0.1 JOBSET_NAME=a REPLICATED_JOB_NAME=node JOB_INDEX=0 \
+    JOB_COMPLETION_INDEX=1 NNODES=2 JOBRUN_TASKS=node/master/1,node/worker/1 RANK=1 WORLD_SIZE=2 LOCAL_RANK=0
+  [ "$(told --from kubernetes --processes 3)" = "$(for i in 0 1 2; do echo "$((3 + i)) 6 $i 3 1 a-node-0-0.a worker $((2 + i)) 6 True None"; done)" ]
+  unset KUBERNETES_SERVICE_HOST JOBSET_NAME REPLICATED_JOB_NAME JOB_INDEX JOB_COMPLETION_INDEX NNODES \
+    JOBRUN_TASKS RANK WORLD_SIZE LOCAL_RANK
+  # A single machine.
+  run jobrun launch --from local --processes 2 -- sh -c \
+    'echo "$RANK $WORLD_SIZE $LOCAL_RANK $LOCAL_WORLD_SIZE $GROUP_RANK"; touch here.$RANK; until [ -e here.1 ]; do sleep 0.1; done'
+  [ "$(LC_ALL=C sort <<<"$output")" = "0 2 0 2 0
+[1] 1 2 1 2 0" ]
+  run jobrun launch --from local --processes 2 --exec -- true
+  [ "$status" -eq 64 ]
+}
+
+@test "several processes: lines with their rank, the first failure, the master's end, signals" {
+  run jobrun launch --from local --processes 3 -- sh -c \
+    'echo "at $RANK"; printf "no end %s" $RANK; touch at.$RANK; until [ -e at.1 ] && [ -e at.2 ]; do sleep 0.1; done'
+  [ "$status" -eq 0 ]
+  [ "$(LC_ALL=C sort <<<"$output")" = "[1] at 1
+[1] no end 1
+[2] at 2
+[2] no end 2
+at 0
+no end 0" ]
+  # One that fails ends the others, and its status counts.
+  run jobrun launch --from local --processes 3 -- sh -c "[ \$RANK = 1 ] && exit 7; exec sleep $NAP"
+  [ "$status" -eq 7 ]
+  # The master's success is that of all.
+  run jobrun launch --from local --processes 3 -- sh -c "[ \$RANK = 0 ] && exit 0; exec sleep $NAP"
+  [ "$status" -eq 0 ]
+  "$JOBRUN" launch --from local --processes 3 --grace 20s -- \
+    sh -c "trap 'echo \$RANK >>$TMP/heard; exit 5' TERM; echo \$RANK >>$TMP/up; while :; do sleep 0.1; done" &
+  wait_until 20 eval '[ "$(cat up 2>/dev/null | wc -l)" = 3 ]'
+  kill -TERM $!
+  status=0
+  wait $! || status=$?
+  [ "$status" -eq 5 ]
+  [ "$(sort heard)" = "0
+1
+2" ]
+  refute pgrep -f "sleep $NAP"
+  run -127 jobrun launch --from local --processes 2 -- no-such-program
+}

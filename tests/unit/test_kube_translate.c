@@ -402,6 +402,48 @@ static void a_launcher_starts_the_program(void **state)
 	done(&scene);
 }
 
+static void the_launcher_starts_several_processes(void **state)
+{
+	static const struct {
+		const char *rest, *why;
+	} cases[] = {
+		{ "  command: [a]\n  processesPerHost: 4\n",
+		  "jobrun starts them in the pods: name an image" },
+		{ "  command: [a]\n  processesPerHost: 4\n"
+		  "  checkpoints: {to: \"gs://b/c\"}\n" LAUNCHER,
+		  "several processes in a pod do not go with" },
+		{ "  command: [a]\n  processesPerHost: 1\n", "" },
+	};
+	struct scene scene;
+	char text[1024];
+	size_t i;
+
+	(void)state;
+	translate(&scene,
+		  HEAD "  workerType: n1-standard-8\n  workerCount: 2\n" TAIL
+		       "  command: [a]\n  processesPerHost: 4\n" LAUNCHER);
+	assert_string_equal(
+		at(pod(&scene, 0), "containers|0|command"),
+		"[\"/jobrun/bin/jobrun\",\"launch\",\"--from=kubernetes\","
+		"\"--processes=4\",\"--\",\"a\"]");
+	assert_string_equal(at(scene.made.properties, "processesPerPod"), "4");
+	/* Pods are tasks, as many as there are machines. */
+	assert_int_equal(scene.made.tasks.count, 3);
+	assert_false(kube_needs(&scene.made));
+	done(&scene);
+	for (i = 0; i < COUNT(cases); i++) {
+		snprintf(text, sizeof(text), HEAD TAIL "%s", cases[i].rest);
+		translate(&scene, text);
+		if (!strstr(why(&scene, "jobrun.processesPerHost"),
+			    cases[i].why))
+			fail_msg("%s: %s", cases[i].rest,
+				 why(&scene, "jobrun.processesPerHost"));
+		assert_int_equal(kube_needs(&scene.made),
+				 *cases[i].why != '\0');
+		done(&scene);
+	}
+}
+
 static void a_launcher_is_asked_for_what_it_can_do(void **state)
 {
 	static const struct {
@@ -734,6 +776,7 @@ int main(void)
 		cmocka_unit_test(restart_rules_are_failure_policies),
 		cmocka_unit_test(failures_and_preemptions_are_told_apart),
 		cmocka_unit_test(a_launcher_starts_the_program),
+		cmocka_unit_test(the_launcher_starts_several_processes),
 		cmocka_unit_test(a_launcher_is_asked_for_what_it_can_do),
 		cmocka_unit_test(what_the_file_adds_is_merged),
 		cmocka_unit_test(names_fit_and_differ),

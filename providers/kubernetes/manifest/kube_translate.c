@@ -478,6 +478,7 @@ static void look_at_the_rest(const struct kube_translation *t)
 		kube_leave_out(
 			out, true, "jobrun.setup",
 			"no setup step runs there: build it into the image");
+	launcher_check_processes(&t->pods);
 }
 
 bool kube_has_ttl(const struct job *job)
@@ -514,6 +515,17 @@ const char *kube_why_no_jobset(const struct kube_job *translated)
 	       "machine and image";
 }
 
+/* Makes a task of each pod: jobrun starts the processes in it. */
+static int read_tasks(const struct job *job, const struct catalogue *catalogue,
+		      struct arena *mem, struct topology *out,
+		      struct error *err)
+{
+	struct job pods = *job;
+
+	pods.jobrun.processes_per_host = NULL;
+	return topology_from_job(&pods, catalogue, "", mem, out, err);
+}
+
 int kube_translate(const struct job *job, const struct catalogue *catalogue,
 		   struct arena *mem, struct kube_job *out, struct error *err)
 {
@@ -533,7 +545,7 @@ int kube_translate(const struct job *job, const struct catalogue *catalogue,
 	out->asks_namespace = !t.pods.block ||
 			      t.pods.block->pod_security == POD_SECURITY_AUTO;
 	if (machines_of(job, catalogue, &t.machines, err) < 0 ||
-	    topology_from_job(job, catalogue, "", mem, &out->tasks, err) < 0)
+	    read_tasks(job, catalogue, mem, &out->tasks, err) < 0)
 		return -1;
 	look_at_the_rest(&t);
 	out->config_map = source_config_map(job, mem, out);

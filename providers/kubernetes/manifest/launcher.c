@@ -37,6 +37,55 @@ long launcher_grace_s(const struct job *job)
 	return (job_has(job, "checkpoints") ? 2 : 1) * job->jobrun.grace_s;
 }
 
+/* ---- processes --------------------------------------------------------- */
+
+/* Returns their number, or 0 if machines differ in it. */
+static long count_processes(const struct pod_maker *maker)
+{
+	struct machine_groups machines;
+	struct error ignored;
+	long count = 0, own;
+	size_t i;
+
+	if (machines_of(maker->job, maker->catalogue, &machines, &ignored) < 0)
+		return 1;
+	for (i = 0; i < machines.count; i++) {
+		const struct machine_group *group = &machines.items[i];
+
+		if (group->role != ROLE_MASTER && group->role != ROLE_WORKER)
+			continue;
+		own = machines_processes(maker->job, group);
+		if (count && own != count)
+			return 0;
+		count = own;
+	}
+	return count ? count : 1;
+}
+
+static const char *why_not_several(const struct pod_maker *maker, long count)
+{
+	if (!count)
+		return "the machines have different numbers of devices: set a "
+		       "number";
+	if (!launcher_is_used(maker))
+		return "jobrun starts them in the pods: name an image that has "
+		       "jobrun in jobrun.kubernetes.launcher";
+	if (job_has(maker->job, "checkpoints") || trials_are_wanted(maker->job))
+		return "several processes in a pod do not go with "
+		       "jobrun.checkpoints and hyperparameters there";
+	return NULL;
+}
+
+void launcher_check_processes(const struct pod_maker *maker)
+{
+	long count = count_processes(maker);
+	const char *why = count == 1 ? NULL : why_not_several(maker, count);
+
+	if (why)
+		kube_leave_out(maker->out, true, "jobrun.processesPerHost",
+			       why);
+}
+
 /* ---- what has no place ------------------------------------------------- */
 
 /* Whether a URL can be used in a pod; files of this machine cannot. */
@@ -178,6 +227,9 @@ static void wrap_command(const struct pod_maker *maker, json_t *container)
 	else
 		add_checkpoints(maker, &spec, command);
 	add_data(maker, &spec, command);
+	if (count_processes(maker) > 1)
+		add_word(command, arena_printf(maker->mem, "--processes=%ld",
+					       count_processes(maker)));
 	add_word(command, "--");
 	if (given)
 		json_array_extend(command, given);
@@ -244,5 +296,8 @@ void launcher_describe(const struct pod_maker *maker, json_t *properties)
 		    !strstr(spec.data.sets[i].index, "://"))
 			spec.data.sets[i].index = NULL;
 	json_put_text(properties, "launcher", maker->block->launcher);
+	if (count_processes(maker) > 1)
+		json_put_int(properties, "processesPerPod",
+			     count_processes(maker));
 	supervised_describe_files(maker->job, &spec, properties);
 }

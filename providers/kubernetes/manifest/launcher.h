@@ -16,6 +16,10 @@
 
 bool launcher_is_used(const struct pod_maker *maker);
 
+/* Reports what is in the way of several processes in each pod of the master and
+ * the workers (jobrun.processesPerHost). */
+void launcher_check_processes(const struct pod_maker *maker);
+
 /* The time between SIGTERM and SIGKILL of a pod: the program's grace period,
  * and the same again for its last checkpoint. */
 long launcher_grace_s(const struct job *job);

@@ -49,6 +49,9 @@ static void add_torch(const struct pod_maker *maker, const struct kube_pool *at,
 		return;
 	env_add_text(env, "MASTER_ADDR", master);
 	env_add_number(env, "MASTER_PORT", TOPOLOGY_MASTER_PORT);
+	/* The launcher tells each process its rank. */
+	if (maker->job->jobrun.processes_per_host && launcher_is_used(maker))
+		return;
 	env_add_number(env, "WORLD_SIZE", world);
 	env_add_text(env, "LOCAL_RANK", "0");
 	if (at->first == 0) {

@@ -57,10 +57,10 @@ struct stream_scheme {
 	 * by 304 if it is still `kept`, unless that is NULL. */
 	int (*locate)(void *arg, const char *url, const char *generation,
 		      const char *kept, struct buf *out, struct error *err);
-	/* Adds the header with the caller's credentials; may block.  The caller
-	 * wipes it. */
+	/* Adds the header with the caller's credentials, or nothing if none are
+	 * needed; may block.  The caller wipes it. */
 	int (*authorize)(void *arg, struct buf *header, struct error *err);
-	/* Reports that the server has refused that header. */
+	/* Reports that the server has refused that header, or "". */
 	void (*refused)(void *arg, const char *header);
 	void *arg;
 };

@@ -119,7 +119,8 @@ static int prepare(struct part *part, struct error *err)
 		    scheme->authorize(scheme->arg, &part->authorization, err) <
 			    0)
 			return -1;
-		part->headers[n++] = part->authorization.data;
+		if (part->authorization.len)
+			part->headers[n++] = part->authorization.data;
 		/* Get the object as stored, not decompressed by the server. */
 		part->headers[n++] = "Accept-Encoding: gzip";
 	} else {
@@ -196,7 +197,7 @@ static bool sign_again(struct part *part, const struct http_response *response)
 
 	if (response->status != 401 || !scheme || part->signed_again)
 		return false;
-	scheme->refused(scheme->arg, part->authorization.data);
+	scheme->refused(scheme->arg, buf_text(&part->authorization));
 	part->signed_again = true;
 	part->state = PART_WAITING;
 	part->due_ms = 0;

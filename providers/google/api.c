@@ -64,7 +64,10 @@ static int send_once(struct google *google, const struct http_request *request,
 		     struct http_response *response, bool *refused,
 		     struct error *err)
 {
-	struct credentials *who = google_credentials(google, err);
+	bool is_bare =
+		endpoint_is_emulated(request->url) && !credentials_are_set_up();
+	struct credentials *who =
+		is_bare ? NULL : google_credentials(google, err);
 	const char *quota = who ? credentials_quota_project(who) : NULL;
 	struct buf token = { 0 }, line = { 0 };
 	const char *headers[HEADERS_MAX + 3] = { NULL };
@@ -80,15 +83,16 @@ static int send_once(struct google *google, const struct http_request *request,
 	http.headers = headers;
 	buf_reserve(&token, SECRET_ROOM);
 	buf_reserve(&line, SECRET_ROOM);
-	if (!who || credentials_token(who, &token, err) < 0)
+	if (!is_bare && (!who || credentials_token(who, &token, err) < 0))
 		goto out;
-	buf_printf(&line, "Authorization: Bearer %s", token.data);
-	headers[n++] = line.data;
+	buf_printf(&line, "Authorization: Bearer %s", buf_text(&token));
+	if (who)
+		headers[n++] = line.data;
 	if (quota)
 		headers[n] = project =
 			mem_printf("X-Goog-User-Project: %s", quota);
 	ret = http_do(google_http(google), &http, response, err);
-	*refused = ret == 0 && response->status == 401;
+	*refused = ret == 0 && response->status == 401 && who;
 	if (*refused)
 		credentials_refused(who, token.data);
 out:

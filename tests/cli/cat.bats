@@ -236,6 +236,23 @@ E
   [[ ${lines[-1]} == *"$url/trickle: gave up after "* ]]
 }
 
+@test "a public object needs no credentials, nor does an emulator" {
+  ! grep -qs ^Google /sys/class/dmi/id/product_name ||
+    skip "this machine has credentials of its own"
+  start_google
+  make_shards shards
+  jobrun shard samples gs://b/set 2>/dev/null
+  unset GOOGLE_APPLICATION_CREDENTIALS
+  run jobrun cat gs://b/set/shard-000000.tar
+  [ "$status" -eq 77 ]
+  [[ $output == *"gs://b/set/shard-000000.tar: no credentials for Google Cloud: "* ]]
+  tell state '{"public": true}'
+  jobrun cat --index gs://b/set/shards.json | members | grep -c . | grep -x 80
+  jobrun shard samples gs://b/more
+  jobrun shard --verify gs://b/more
+  end_google
+}
+
 @test "what is not what the index says is an error" {
   make_shards shards
   damage shards/t-000003.tar 7000

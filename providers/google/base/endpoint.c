@@ -95,3 +95,17 @@ void endpoint_add(enum google_service service, const char *region,
 	endpoint_add_root(service, region, out);
 	buf_puts(out, services[service].path);
 }
+
+bool endpoint_is_emulated(const char *url)
+{
+	const char *emulator = getenv("STORAGE_EMULATOR_HOST");
+	struct buf root = { 0 };
+	bool yes;
+
+	if (!emulator || !*emulator)
+		return false;
+	endpoint_add_root(SERVICE_STORAGE, NULL, &root);
+	yes = text_starts(url, root.data);
+	buf_done(&root);
+	return yes;
+}

@@ -7,6 +7,8 @@
 #ifndef JOBRUN_ENDPOINT_H
 #define JOBRUN_ENDPOINT_H
 
+#include <stdbool.h>
+
 #include "core/base/buf.h"
 
 enum google_service {
@@ -32,5 +34,8 @@ void endpoint_add(enum google_service service, const char *region,
  * ("storage/v1/"), which differs for uploads. */
 void endpoint_add_root(enum google_service service, const char *region,
 		       struct buf *out);
+
+/* Whether the URL is of a storage emulator, which needs no credentials. */
+bool endpoint_is_emulated(const char *url);
 
 #endif

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/google/auth/credentials.h"
+#include "providers/google/base/endpoint.h"
 #include "providers/google/storage/storage_objects.h"
 
 #include <stdio.h>
@@ -31,7 +33,14 @@ static void *objects_open(const struct object_env *env, struct error *err)
 static int objects_check(void *ctx, struct error *err)
 {
 	struct google_objects *all = ctx;
+	struct buf url = { 0 };
+	bool is_emulated;
 
+	endpoint_add(SERVICE_STORAGE, NULL, &url);
+	is_emulated = endpoint_is_emulated(url.data);
+	buf_done(&url);
+	if (is_emulated && !credentials_are_set_up())
+		return 0;
 	return google_credentials(all->google, err) ? 0 : -1;
 }
 

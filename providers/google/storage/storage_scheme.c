@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gs:// URLs for core/stream/stream.h. */
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "providers/google/base/endpoint.h"
@@ -13,15 +15,35 @@
 #define STORAGE_PREFIX "gs://"
 #define BEARER "Authorization: Bearer "
 
+/*
+ * Where no credentials are set up, requests go without any, as for public
+ * objects.  Once such a request is refused, they are searched after all, and
+ * their lack is the error.
+ */
+struct storage_stream {
+	struct google *google;
+	atomic_bool is_refused;
+};
+
+/* The credentials; NULL and `*needed` false: none are needed so far. */
+static struct credentials *find_who(struct storage_stream *stream, bool *needed,
+				    struct error *err)
+{
+	*needed = atomic_load(&stream->is_refused) || credentials_are_set_up();
+	return *needed ? google_credentials(stream->google, err) : NULL;
+}
+
 static int locate(void *arg, const char *url, const char *generation,
 		  const char *kept, struct buf *out, struct error *err)
 {
-	struct credentials *who = google_credentials(arg, err);
+	bool needed;
+	struct credentials *who = find_who(arg, &needed, err);
 	struct arena *mem = arena_new();
 	const char *bucket, *object, *project;
 	int ret = -1;
 
-	if (!who || storage_url_parse(url, mem, &bucket, &object, err) < 0)
+	if ((needed && !who) ||
+	    storage_url_parse(url, mem, &bucket, &object, err) < 0)
 		goto out;
 	if (!*object) {
 		error_set(err, ERROR_INVALID, "it names no object");
@@ -34,7 +56,7 @@ static int locate(void *arg, const char *url, const char *generation,
 		url_add_query(out, "generation", generation);
 	if (kept)
 		url_add_query(out, "ifGenerationNotMatch", kept);
-	project = credentials_quota_project(who);
+	project = who ? credentials_quota_project(who) : NULL;
 	if (project)
 		url_add_query(out, "userProject", project);
 	ret = 0;
@@ -45,15 +67,19 @@ out:
 
 static int authorize(void *arg, struct buf *header, struct error *err)
 {
-	struct credentials *who = google_credentials(arg, err);
+	bool needed;
+	struct credentials *who = find_who(arg, &needed, err);
 	struct buf token = { 0 };
 	int ret = -1;
+
+	if (!who)
+		return needed ? -1 : 0;
 
 	/* Reserve the whole size, as growing would leave copies of the token
 	 * behind. */
 	buf_reserve(&token, SECRET_ROOM);
 	buf_reserve(header, SECRET_ROOM);
-	if (who && credentials_token(who, &token, err) == 0) {
+	if (credentials_token(who, &token, err) == 0) {
 		buf_puts(header, BEARER);
 		buf_add(header, token.data, token.len);
 		ret = 0;
@@ -64,30 +90,41 @@ static int authorize(void *arg, struct buf *header, struct error *err)
 
 static void refused(void *arg, const char *header)
 {
+	struct storage_stream *stream = arg;
+	struct credentials *who;
 	struct error unused;
-	struct credentials *who = google_credentials(arg, &unused);
 
-	if (who && header)
+	if (!*header) {
+		atomic_store(&stream->is_refused, true);
+		return;
+	}
+	who = google_credentials(stream->google, &unused);
+	if (who)
 		credentials_refused(who, header + strlen(BEARER));
 }
 
 static void *open_store(struct http *http, struct stream_scheme *out)
 {
-	struct google *google = google_open(http);
+	struct storage_stream *stream = mem_alloc(sizeof(*stream));
 
+	stream->google = google_open(http);
 	*out = (struct stream_scheme){
 		.prefix = STORAGE_PREFIX,
 		.locate = locate,
 		.authorize = authorize,
 		.refused = refused,
-		.arg = google,
+		.arg = stream,
 	};
-	return google;
+	return stream;
 }
 
 static void close_store(void *ctx)
 {
-	google_close(ctx);
+	struct storage_stream *stream = ctx;
+
+	if (stream)
+		google_close(stream->google);
+	free(stream);
 }
 
 const struct stream_store stream_store_google = {

@@ -17,6 +17,8 @@
 #include "core/base/text.h"
 
 #define DEPTH_MAX 64
+/* Longer than any list that names one folder. */
+#define LIST_MAX 256
 
 /* One file found in the directory. */
 struct scan_entry {
@@ -33,6 +35,10 @@ struct checkpoint_scan {
 	const char *only; /* the only checkpoint to look for; NULL: all */
 	struct scan_entry *entries;
 	size_t count, room;
+	/* The folder that a list of the directory names as its newest, and when
+	 * it did; or NULL. */
+	const char *listed;
+	struct stat listed_at;
 };
 
 static bool is_in_the_making(const char *name)
@@ -177,22 +183,60 @@ static int walk(struct checkpoint_scan *scan, int parent, const char *file,
 	return walk_folder(scan, parent, file, name, path, depth, err);
 }
 
-/* Whether the file is TensorFlow's list of checkpoints and no checkpoint
- * itself. */
-static bool is_list(int folder, const char *name)
+static int64_t compare_times(const struct stat *a, const struct stat *b)
 {
-	static const char start[] = "model_checkpoint_path:";
-	char text[sizeof(start) - 1];
+	return a->st_mtim.tv_sec != b->st_mtim.tv_sec
+		       ? a->st_mtim.tv_sec - b->st_mtim.tv_sec
+		       : a->st_mtim.tv_nsec - b->st_mtim.tv_nsec;
+}
+
+/* Notes the folder that such a list names. */
+static void take_list(struct checkpoint_scan *scan, const char *format,
+		      const char *text, const struct stat *st)
+{
+	char word[LIST_MAX];
+
+	if (scan->listed && compare_times(&scan->listed_at, st) > 0)
+		return;
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(text, " \r\n"), text);
+	scan->listed = strstr(format, "%s")
+			       ? arena_strdup(scan->mem, word)
+			       : arena_printf(scan->mem, "iter_%07ld",
+					      strtol(word, NULL, 10));
+	scan->listed_at = *st;
+}
+
+/* Whether the file is a list of checkpoints and none itself: TensorFlow's,
+ * DeepSpeed's or Megatron's.  The latter two name the newest folder once that is
+ * complete. */
+static bool is_list(struct checkpoint_scan *scan, int folder, const char *name)
+{
+	static const struct {
+		const char *name, *start;
+		const char *format; /* of the folder's name, or NULL */
+	} lists[] = {
+		{ "checkpoint", "model_checkpoint_path:", NULL },
+		{ "latest", "", "%s" },
+		{ "latest_checkpointed_iteration.txt", "", "iter_%07ld" },
+	};
+	char text[LIST_MAX] = "";
+	struct stat st;
+	size_t i = 0;
 	bool yes;
 	int fd;
 
-	if (strcmp(name, "checkpoint") != 0)
+	while (i < COUNT(lists) && strcmp(lists[i].name, name) != 0)
+		i++;
+	if (i == COUNT(lists))
 		return false;
 	fd = openat(folder, name,
 		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	yes = fd >= 0 &&
-	      read(fd, text, sizeof(text)) == (ssize_t)sizeof(text) &&
-	      !memcmp(text, start, sizeof(text));
+	yes = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	      read(fd, text, sizeof(text) - 1) > 0 &&
+	      text_starts(text, lists[i].start) &&
+	      (!lists[i].format || st.st_size < LIST_MAX);
+	if (yes && lists[i].format)
+		take_list(scan, lists[i].format, text, &st);
 	if (fd >= 0)
 		close(fd);
 	return yes;
@@ -204,7 +248,7 @@ static int look(struct checkpoint_scan *scan, int folder, const char *file,
 	size_t stem = stem_length(file);
 	const char *path, *name;
 
-	if (is_in_the_making(file) || is_list(folder, file))
+	if (is_in_the_making(file) || is_list(scan, folder, file))
 		return 0;
 	path = arena_strdup(scan->mem, file);
 	name = stem ? arena_strndup(scan->mem, file, stem) : path;
@@ -264,13 +308,6 @@ static void add_file(const struct scan_entry *from, struct checkpoint *what)
 	what->size_bytes += size;
 }
 
-static int64_t compare_times(const struct stat *a, const struct stat *b)
-{
-	return a->st_mtim.tv_sec != b->st_mtim.tv_sec
-		       ? a->st_mtim.tv_sec - b->st_mtim.tv_sec
-		       : a->st_mtim.tv_nsec - b->st_mtim.tv_nsec;
-}
-
 /* What the name of a file in a checkpoint's folder says. */
 static enum checkpoint_word word_of(const struct checkpoint *what,
 				    const char *path)
@@ -298,7 +335,8 @@ static enum checkpoint_word word_of(const struct checkpoint *what,
 
 /* Reads what the folder's files say: a word that is older than another file was
  * left by an earlier checkpoint of that name. */
-static void read_word(const struct scan_entry *first, size_t count,
+static void read_word(const struct checkpoint_scan *scan,
+		      const struct scan_entry *first, size_t count,
 		      struct checkpoint_item *out)
 {
 	const struct stat *newest = NULL, *said = NULL;
@@ -321,6 +359,10 @@ static void read_word(const struct scan_entry *first, size_t count,
 	if (out->word == CHECKPOINT_COMMITTED &&
 	    compare_times(said, newest) < 0)
 		out->word = CHECKPOINT_NO_WORD;
+	if (out->is_folder && newest && scan->listed &&
+	    !strcmp(scan->listed, out->what.name) &&
+	    compare_times(&scan->listed_at, newest) >= 0)
+		out->word = CHECKPOINT_COMMITTED;
 }
 
 /* Makes a checkpoint from the entries with the same name. */
@@ -361,7 +403,7 @@ static int make_item(struct checkpoint_scan *scan,
 		    !checkpoint_link_is_inside(from->path, from->link))
 			out->stray_link = from->path;
 	}
-	read_word(first, count, out);
+	read_word(scan, first, count, out);
 	out->is_partial = out->stray_link || is_partial(what);
 	ret = digest_bytes(buf_text(&text), text.len, &digest, err);
 	if (ret == 0)

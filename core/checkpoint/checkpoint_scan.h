@@ -5,8 +5,8 @@
  * "ckpt-3.data-00000-of-00001" are one, "ckpt-3".
  *
  * Hidden names, unfinished files ("x.tmp", "x.partial", "tmp-x", Orbax's
- * "x.orbax-checkpoint-tmp-1"), links and TensorFlow's list "checkpoint" are
- * left out.  A symbolic link within a folder is part of the checkpoint.
+ * "x.orbax-checkpoint-tmp-1"), links and the lists of TensorFlow
+ * ("checkpoint"), DeepSpeed and Megatron ("latest...") are left out.  A symbolic link within a folder is part of the checkpoint.
  */
 #ifndef JOBRUN_CHECKPOINT_SCAN_H
 #define JOBRUN_CHECKPOINT_SCAN_H
@@ -18,7 +18,8 @@ enum checkpoint_word {
 	CHECKPOINT_NO_WORD,
 	/* the file that its format writes last is there */
 	CHECKPOINT_LAST_FILE,
-	/* a file that means "complete" is there, and none is newer */
+	/* a file that means "complete" is there, or a list names the folder,
+	 * and no file is newer */
 	CHECKPOINT_COMMITTED,
 };
 

@@ -393,6 +393,26 @@ static void a_folder_counts_when_something_says_so(void **state)
 	make_old(p, "c", 61);
 	look(p, watch, "c:W ");
 	checkpoint_watch_close(watch);
+	/* Lists, which name the newest one; they are no checkpoints. */
+	assert_int_equal(folder_remove(p->directory, &p->err), 0);
+	watch = watch_open(p, 60000);
+	write_in(p, "global_step9/x", "1");
+	look(p, watch, "global_step9:n ");
+	write_in(p, "latest", "global_step8\n");
+	look(p, watch, "global_step9:n ");
+	write_in(p, "latest", "global_step9\n");
+	look(p, watch, "global_step9:W ");
+	checkpoint_watch_close(watch);
+	assert_int_equal(folder_remove(p->directory, &p->err), 0);
+	watch = watch_open(p, 60000);
+	write_in(p, "iter_0000020/x", "1");
+	write_in(p, "latest_checkpointed_iteration.txt", "20");
+	look(p, watch, "iter_0000020:W ");
+	/* It is written anew, and only its name is the old one. */
+	make_old(p, "latest_checkpointed_iteration.txt", 5);
+	write_in(p, "iter_0000020/y", "1");
+	look(p, watch, "iter_0000020:n ");
+	checkpoint_watch_close(watch);
 }
 
 static void a_folder_counts_when_a_later_one_is_begun(void **state)

@@ -206,12 +206,15 @@ static void close_file(struct problems *found, struct problem *problem)
 
 #define USES_SHOWN 2
 
-/* Adds the places of a value that an alias or a merge key brought here. */
+/* Adds the places that brought a value here: of an alias, of a merge key, of the
+ * name of its file. */
 static void add_uses(struct problems *found, const struct node *at)
 {
 	const struct node *uses[USES_SHOWN];
 	size_t i, n;
 
+	if (at->origin->from)
+		problem_also(found, at->origin->from, "extended here");
 	if (at->anchor) {
 		problem_also(found, at->anchor, "the value is given here");
 		return;

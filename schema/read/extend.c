@@ -114,7 +114,7 @@ static const struct node *read_root(const struct extender *e,
 	char shown[SHORT_SIZE];
 	int more;
 
-	node_reader_use(reader, e->doc->mem);
+	node_reader_use(reader, e->doc->mem, at);
 	while ((more = node_reader_next(reader, &doc)) > 0) {
 		doc.origin->next = e->doc->origin->next;
 		e->doc->origin->next = doc.origin;

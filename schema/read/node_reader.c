@@ -38,9 +38,10 @@ struct node_reader {
 	bool too_deep;
 	bool ended;
 
-	struct arena *mem;   /* for the current document */
-	struct arena *given; /* for all documents, or NULL */
-	unsigned shift;      /* skipped columns of the first line */
+	struct arena *mem;       /* for the current document */
+	struct arena *given;     /* for all documents, or NULL */
+	const struct node *from; /* what names the file, or NULL */
+	unsigned shift;          /* skipped columns of the first line */
 	struct origin *origin;
 	const struct node *root;
 	struct level levels[NODE_DEPTH_MAX + 1];
@@ -88,9 +89,11 @@ struct node_reader *node_reader_new(struct source *source,
 	return r;
 }
 
-void node_reader_use(struct node_reader *r, struct arena *mem)
+void node_reader_use(struct node_reader *r, struct arena *mem,
+		     const struct node *from)
 {
 	r->given = mem;
+	r->from = from;
 }
 
 void node_reader_skip(struct node_reader *r, size_t offset, unsigned columns)
@@ -391,6 +394,7 @@ static void begin_document(struct node_reader *r)
 	r->origin->name = arena_strdup(r->mem, r->source->name);
 	r->origin->order = r->source->order;
 	r->origin->source = r->source;
+	r->origin->from = r->from;
 	r->root = NULL;
 	r->depth = 0;
 	r->expanded = 0;
@@ -481,6 +485,8 @@ static int syntax_error(struct node_reader *r)
 	r->parser.context_mark.column +=
 		r->parser.context_mark.line ? 0 : r->shift;
 	syntax_problem(r->found, r->source, &r->parser);
+	if (r->from)
+		problem_also(r->found, r->from, "extended here");
 	return -1;
 }
 

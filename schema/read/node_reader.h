@@ -7,6 +7,7 @@
 
 struct arena;
 struct document;
+struct node;
 struct problems;
 struct source;
 struct node_reader; /* reads one file */
@@ -17,8 +18,10 @@ struct node_reader *node_reader_new(struct source *source,
 void node_reader_free(struct node_reader *reader);
 
 /* To be called before the first document: all documents go into `mem`, and stay
- * there even if they can't be read. */
-void node_reader_use(struct node_reader *reader, struct arena *mem);
+ * there even if they can't be read.  `from` is what names the file in the one
+ * that extends it, or NULL. */
+void node_reader_use(struct node_reader *reader, struct arena *mem,
+		     const struct node *from);
 /* Starts reading after the first bytes of the source, which are a part of its
  * first line and as many columns wide. */
 void node_reader_skip(struct node_reader *reader, size_t offset,

@@ -154,7 +154,7 @@ static const struct node *parsed_value(const struct setter *s)
 	struct document doc = { 0 }, more;
 	const struct node *value = NULL;
 
-	node_reader_use(reader, s->mem);
+	node_reader_use(reader, s->mem, NULL);
 	node_reader_skip(reader, source_offset(source, 1, s->steps.column),
 			 s->steps.column - 1);
 	if (node_reader_next(reader, &doc) > 0) {

@@ -36,6 +36,8 @@ struct origin {
 	struct source *source;   /* NULL once the file was checked */
 	const struct node *root; /* of its document, once that was read */
 	bool has_aliases;
+	/* of a base: what names it in the file that extends it */
+	const struct node *from;
 	struct origin *next; /* another file that the job was made from */
 };
 

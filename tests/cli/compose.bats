@@ -54,6 +54,12 @@ YAML
   [ "$status" -eq 65 ]
   [ "$(grep -c 'error:' <<<"$output")" -eq 1 ]
   [[ $output == *'base.yaml:3:3: error: unknown key "masterTyp"'* ]]
+  # Also where the file is named, and for a file that is no YAML.
+  [[ $output == *"jobs/a.yaml:4:12:"*"  extends: ../base.yaml"*"extended here"* ]]
+  printf 'trainingInput: {scaleTier: BASIC\n' >base.yaml
+  run jobrun validate jobs
+  [ "$status" -eq 65 ]
+  [[ $output == *"base.yaml:1:16: error: "*"jobs/a.yaml:4:12:"*"extended here"* ]]
 }
 
 @test "a base in a directory is no job" {

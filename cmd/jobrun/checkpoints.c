@@ -321,7 +321,8 @@ static int run(struct app *app, int argc, char **argv)
 	}
 	choice_take(&choice, argc - first, argv + first);
 	if (!choice_is_made(&choice)) {
-		status = command_misused(app, &cmd_checkpoints, "no job given");
+		status = command_misused(app, &cmd_checkpoints,
+					 "missing argument JOB...");
 		goto out;
 	}
 	if (session_open(&session, app, 0, &err) < 0 ||

@@ -252,7 +252,8 @@ static int run(struct app *app, int argc, char **argv)
 		return status;
 	choice_take(&choice, argc - i, argv + i);
 	if (!choice_is_made(&choice))
-		return command_misused(app, &cmd_delete, "no job given");
+		return command_misused(app, &cmd_delete,
+				       "missing argument JOB...");
 	if (load_options(&opts.load, app, &schema, &err) < 0 ||
 	    session_open(&session, app, opts.dry_run ? 0 : SESSION_WRITE,
 			 &err) < 0) {

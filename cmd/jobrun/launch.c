@@ -171,7 +171,7 @@ static const char *misuse(const struct launch_opts *opts, bool given)
 	if (given && opts->install)
 		return "--install takes no COMMAND";
 	if (!given && !opts->run && !opts->install)
-		return "COMMAND is missing";
+		return "missing argument COMMAND";
 	return NULL;
 }
 

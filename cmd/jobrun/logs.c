@@ -372,7 +372,8 @@ static int run(struct app *app, int argc, char **argv)
 	choice_take(&choice, argc - first, argv + first);
 	choice.others = opts.all;
 	if (!choice_is_made(&choice)) {
-		status = command_misused(app, &cmd_logs, "no job given");
+		status = command_misused(app, &cmd_logs,
+					 "missing argument JOB...");
 		goto out;
 	}
 	view.tasks.type = opts.task;

@@ -504,7 +504,7 @@ static int run(struct app *app, int argc, char **argv)
 	argv += first;
 	argc -= first;
 	if (argc < 2 && !opts.verify && !opts.list)
-		return command_misused(app, &cmd_shard, "DIR is missing");
+		return command_misused(app, &cmd_shard, "missing argument DIR");
 	if (check_options(&opts, &err) < 0) {
 		status = app_fail(app, &err);
 		app_say(app, "see 'jobrun help shard'");

@@ -136,7 +136,8 @@ static int run(struct app *app, int argc, char **argv)
 	choice_take(&choice, argc - first, argv + first);
 	choice.others = opts.all;
 	if (!choice_is_made(&choice)) {
-		status = command_misused(app, &cmd_wait, "no job given");
+		status = command_misused(app, &cmd_wait,
+					 "missing argument JOB...");
 		goto out;
 	}
 	if (session_open(&session, app, 0, &err) < 0) {

@@ -63,9 +63,10 @@ fails_with() {
 @test "usage" {
   fails_with 64 "did you mean 'apply'" aply
   fails_with 64 "did you mean '--detach'" apply --detahc a.yaml
-  fails_with 64 "plan: missing argument" plan
+  fails_with 64 "plan: missing argument PATH...; for the current directory it is '.'" plan
   [ "${lines[-1]}" = "jobrun: see 'jobrun help plan'" ]
-  fails_with 64 "COMMAND is missing" launch
+  fails_with 64 "cancel: missing argument JOB..." cancel
+  fails_with 64 "missing argument COMMAND" launch
   fails_with 64 "usage: jobrun shard [OPTION]... PATH... DIR" shard photos
   fails_with 64 "--shards: '0' is not between 1 and" shard --shards 0 photos out
   fails_with 64 "--attempt: '0' is not between 1 and" logs --attempt 0 a

@@ -416,6 +416,30 @@ int command_misused(const struct app *app, const struct command *command,
 	return status;
 }
 
+/* Names argument number `n` of those that a command must have, by its usage. */
+static void argument_missing(const struct command *command, int n, char *out,
+			     size_t size)
+{
+	const char *at = command->args;
+	int depth = 0;
+
+	for (size_t len; *at; at += len + (at[len] == ' ')) {
+		bool plain = depth == 0 && *at != '[' && *at != '-';
+
+		len = strcspn(at, " ");
+		for (size_t i = 0; i < len; i++)
+			depth += (at[i] == '[') - (at[i] == ']');
+		if (!plain || n-- > 0)
+			continue;
+		snprintf(out, size, "missing argument %.*s%s", (int)len, at,
+			 !strncmp(at, "PATH", 4)
+				 ? "; for the current directory it is '.'"
+				 : "");
+		return;
+	}
+	snprintf(out, size, "missing argument");
+}
+
 int options_parse(struct app *app, const struct command *command, int argc,
 		  char **argv, void *opts, int min, int max, int *status)
 {
@@ -423,6 +447,7 @@ int options_parse(struct app *app, const struct command *command, int argc,
 	struct buf text = { 0 };
 	struct error err;
 	bool help = false;
+	char why[128];
 
 	strcpy(table.shorts, command->wraps ? "+:" : ":");
 	add_rows(&table, command->options ? command->options : none, 0);
@@ -444,7 +469,8 @@ int options_parse(struct app *app, const struct command *command, int argc,
 		return -1;
 	}
 	if (argc - optind < min) {
-		*status = command_misused(app, command, "missing argument");
+		argument_missing(command, argc - optind, why, sizeof(why));
+		*status = command_misused(app, command, why);
 		return -1;
 	}
 	if (argc - optind > max) {

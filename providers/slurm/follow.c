@@ -232,11 +232,20 @@ static bool has_hung(const struct slurm_look *look, enum run_state state)
 	       spec.grace_s * INT64_C(1000) + HUNG_MS;
 }
 
-static int end_hung(struct slurm_look *look, struct error *err)
+/* Ends a run whose job Slurm would keep. */
+static int end_for_good(struct slurm_look *look, enum run_state state,
+			struct error *err)
 {
 	if (cluster_cancel(look->at->cluster, look->job.id, err) < 0)
 		return -1;
-	return end_or_wait(look, RUN_SUCCEEDED, err);
+	return end_or_wait(look, state, err);
+}
+
+/* Whether Slurm has queued the job, be it again: a controller that was away may
+ * take the nodes of a run that has ended for lost, or its start for failed. */
+static bool is_queued(const struct slurm_look *look)
+{
+	return look->known && queue_state(look->job.state) == RUN_QUEUED;
 }
 
 /* 1: there is another attempt to be looked at. */
@@ -248,19 +257,23 @@ static int look_at_attempt(struct slurm_look *look, const struct error *away,
 		look->known ? queue_state(look->job.state) : RUN_FAILED;
 	struct slurm_next next;
 
-	/* While the job waits there is nothing else to see. */
-	if (look->known && state == RUN_QUEUED && run->state == RUN_QUEUED)
+	/* While the job waits for its turn there is nothing else to see. */
+	if (is_queued(look) && run->state == RUN_QUEUED &&
+	    !queue_is_held(&look->job))
 		return put(look, state, queue_explain(&look->job, look->mem),
 			   err);
 	if (look_fetch(look, err) < 0 || look_read_tasks(look, err) < 0)
 		return -1;
 	look_read_status(look);
 	if (has_succeeded(look) || has_outlived(look, state, away))
-		return end_or_wait(look, RUN_SUCCEEDED, err);
+		return is_queued(look) ? end_for_good(look, RUN_SUCCEEDED, err)
+				       : end_or_wait(look, RUN_SUCCEEDED, err);
 	if (has_hung(look, state))
-		return end_hung(look, err);
+		return end_for_good(look, RUN_SUCCEEDED, err);
 	if (is_followed(look, state, &next))
 		return go_on(look, &next, err);
+	if (is_queued(look) && look->status > 0)
+		return end_for_good(look, RUN_FAILED, err);
 	/* Without an answer the last known state stays. */
 	if (away)
 		return put(look, run->state, away->text, err);

@@ -395,6 +395,12 @@ enum run_state queue_state(const char *name)
 	return RUN_RUNNING;
 }
 
+bool queue_is_held(const struct queue_job *job)
+{
+	return text_starts(job->reason, "JobHold") ||
+	       strcasestr(job->reason, "held");
+}
+
 struct meaning {
 	const char *name;
 	const char *text;
@@ -408,7 +414,9 @@ static const struct meaning reasons[] = {
 	{ "BeginTime", "its start time has not come yet" },
 	{ "JobHeldUser", "it is held; 'scontrol release' lets it go" },
 	{ "JobHeldAdmin", "an administrator holds it" },
-	{ "JobHoldMaxRequeue", "it was requeued too often, and is held" },
+	{ "JobHoldMaxRequeue",
+	  "it was requeued too often, and is held; 'scontrol release' lets it "
+	  "try again" },
 	{ "Reservation", "it waits for its reservation" },
 	{ "ReservationDeleted", "its reservation is gone" },
 	{ "PartitionDown", "the partition is down" },
@@ -430,10 +438,14 @@ static const struct meaning reasons[] = {
 	{ "DependencyNeverSatisfied", "the job that it waits for has failed" },
 	{ "AccountNotAllowed", "its account may not use the partition" },
 	{ "QOSNotAllowed", "its QOS may not use the partition" },
-	{ "launch failed requeued held", "it could not be started, and is "
-					 "held" },
+	{ "launch failed requeued held",
+	  "it could not be started, and is held; 'scontrol release' lets it "
+	  "try again" },
 	{ "user env retrieval failed requeued held",
-	  "the user's environment could not be read, and it is held" },
+	  "the user's environment could not be read, and it is held; 'scontrol "
+	  "release' lets it try again" },
+	{ "job requeued in held state",
+	  "it was queued again, and is held; 'scontrol release' lets it go" },
 	{ "JobArrayTaskLimit", "as many of its elements run as may" },
 	{ "BurstBufferResources", "it waits for room in the burst buffer" },
 	{ "BurstBufferStageIn", "its files are brought into the burst buffer" },

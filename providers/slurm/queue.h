@@ -78,6 +78,8 @@ const struct queue_job *queue_element(const struct queue_job *job, int number);
 
 /* Converts Slurm's name of a state (squeue(1), "JOB STATE CODES"). */
 enum run_state queue_state(const char *name);
+/* Whether a waiting job is held, by a user or because of trouble. */
+bool queue_is_held(const struct queue_job *job);
 /* Why a job waits, or has ended in this way, in plain words: in `mem`. */
 const char *queue_explain(const struct queue_job *job, struct arena *mem);
 

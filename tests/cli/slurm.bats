@@ -466,6 +466,21 @@ SH
   done
 }
 
+@test "a job that Slurm queues again after its end is taken out of the queue" {
+  local status job
+  for status in 0 3; do
+    job=again$status
+    slurm_job a.yaml $job 0 "exit $status" '  restart: {maxPreemptions: 1}'
+    apply --detach a.yaml
+    # Nobody looks until Slurm has it again.
+    wait_until 60 eval '[[ $(in_queue $job) = @(COMPLETED|FAILED) ]]'
+    scontrol requeuehold "$(squeue -h -t all -n $job -o %i)"
+    [ "$(in_queue $job)" = PENDING ]
+    wait_until 60 state_is $job "$([ $status = 0 ] && echo SUCCEEDED || echo FAILED)"
+    wait_until 60 eval '[ -z "$(squeue -h --me)" ]'
+  done
+}
+
 @test "a node is lost when the master has ended well: the run has succeeded" {
   local i how
   for i in no yes; do

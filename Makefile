@@ -510,6 +510,28 @@ image: $(BIN)
 	$(SAY) "  IMAGE $(IMAGE)"
 	$(Q)packaging/image/oci-archive $(abspath $(BIN)) $(IMAGE)
 
+# ---- packages ----------------------------------------------------------------
+# The same sources give the same bytes, wherever, whenever and by whomever they
+# are built: nothing of the folder is in them, and their time is the commit's.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+DIST ?= build/jobrun-$(VERSION).tar.gz
+DEB ?= build/jobrun_$(VERSION)_$(shell dpkg --print-architecture 2>/dev/null).deb
+DEB_ROOT = build/deb/root
+.PHONY: dist deb
+dist:
+	@mkdir -p $(dir $(DIST))
+	$(SAY) "  DIST $(DIST)"
+	$(Q)git archive --format=tar --prefix=jobrun-$(VERSION)/ HEAD | gzip -9n >$(DIST)
+
+# Distributions want their own libraries shared.
+deb:
+	$(Q)rm -rf $(DEB_ROOT)
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) BUILD=build/deb BIN=build/deb/jobrun STATIC= \
+		CFLAGS="-g -ffile-prefix-map=$(CURDIR)=." PREFIX=/usr DESTDIR=$(CURDIR)/$(DEB_ROOT) \
+		ZSHDIR=/usr/share/zsh/vendor-completions install >/dev/null
+	$(SAY) "  DEB  $(DEB)"
+	$(Q)SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) packaging/deb/build $(DEB_ROOT) $(DEB)
+
 # ---- the rest --------------------------------------------------------------
 .PHONY: install uninstall format clean help
 # The manual page of job files gets its fields from the program.
@@ -550,5 +572,6 @@ help:
 	@echo "   make fuzz       list the parsers to fuzz; FUZZ=job SECONDS=600 does it"
 	@echo "   make soak       thousands of short runs, and kill -9 at random"
 	@echo "   make image      jobrun as a container image, an OCI archive"
+	@echo "   make deb        a package for Debian; make dist: the sources"
 	@echo "   make install    into PREFIX ($(PREFIX)), below DESTDIR"
 	@echo "   make format, make clean"

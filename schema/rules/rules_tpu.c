@@ -110,40 +110,6 @@ void check_tpu_one(const struct check *check)
 			 "but it is missing");
 }
 
-/* Checks the count: eight cores, and no pods. */
-void check_tpu_count(const struct check *check)
-{
-	const struct accelerator_config *config = tpu_config(check);
-	void (*say)(const struct check *check, const struct node *at,
-		    const char *path, const char *format, ...) =
-		is_closed(check) ? broken : dated;
-	const struct node *at;
-
-	if (!is_tpu(config->type))
-		return;
-	if (strcmp(config->type, "TPU_V2") != 0 &&
-	    strcmp(config->type, "TPU_V3") != 0) {
-		at = value_of(config, "type");
-		if (!at)
-			return;
-		say(check, at, TPU_TYPE,
-		    "\"type\" must be TPU_V2 or TPU_V3 on AI Platform, not %s",
-		    config->type);
-		problem_hint(check->found,
-			     "jobrun.provider: tpu-vm has the others");
-		return;
-	}
-	at = value_of(config, "count");
-	if (!at || !config->count || config->count == 8)
-		return;
-	say(check, at, TPU_COUNT,
-	    "\"count\" %ld: a %s worker needs count 8 on AI Platform",
-	    config->count, config->type);
-	mark_type(check);
-	problem_hint(check->found,
-		     "jobrun.provider: tpu-vm has slices of other sizes");
-}
-
 /* Returns the row of a type, with or without _POD. */
 static const struct tpu *tpu_of(const struct check *check)
 {
@@ -199,6 +165,47 @@ void check_tpu_slice(const struct check *check)
 	       buf_text(&list));
 	mark_type(check);
 	buf_done(&list);
+}
+
+/* Checks the count: eight cores, and no pods. */
+void check_tpu_count(const struct check *check)
+{
+	const struct accelerator_config *config = tpu_config(check);
+	void (*say)(const struct check *check, const struct node *at,
+		    const char *path, const char *format, ...) =
+		is_closed(check) ? broken : dated;
+	const struct tpu *tpu = is_tpu(config->type) ? tpu_of(check) : NULL;
+	const struct node *at;
+
+	if (!is_tpu(config->type))
+		return;
+	if (strcmp(config->type, "TPU_V2") != 0 &&
+	    strcmp(config->type, "TPU_V3") != 0) {
+		at = value_of(config, "type");
+		if (!at)
+			return;
+		say(check, at, TPU_TYPE,
+		    "\"type\" must be TPU_V2 or TPU_V3 on AI Platform, not %s",
+		    config->type);
+		problem_hint(check->found,
+			     "jobrun.provider: tpu-vm has the others");
+		return;
+	}
+	at = value_of(config, "count");
+	if (!at || !config->count || config->count == 8)
+		return;
+	/* No provider has such a slice, whichever the job will name. */
+	if (tpu && !is_closed(check) &&
+	    !tpu_slice(tpu, (unsigned)config->count)) {
+		check_tpu_slice(check);
+		return;
+	}
+	say(check, at, TPU_COUNT,
+	    "\"count\" %ld: a %s worker needs count 8 on AI Platform",
+	    config->count, config->type);
+	mark_type(check);
+	problem_hint(check->found,
+		     "jobrun.provider: tpu-vm has slices of other sizes");
 }
 
 /* Checks the version for a TPU that serves a container. */

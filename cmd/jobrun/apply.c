@@ -108,7 +108,7 @@ static void show_run(struct apply *apply, const struct action *action)
 
 	/* A run that is to be deleted is not shown. */
 	if (!action_is_run(action) || !action->want ||
-	    find_shown(apply, action))
+	    find_shown(apply, action) || action_is_elsewhere(action))
 		return;
 	mem = arena_new();
 	/* While a run is replaced, the old one is not shown. */
@@ -168,7 +168,8 @@ static void end_run(struct apply *apply, const struct action *action,
 	    follow_step(shown->follow, true, &err) < 0)
 		app_fail(apply->app, &err);
 	close_shown(apply, action);
-	if (session_run(&apply->session, action->want->name, 0, mem, &run,
+	if (action_is_elsewhere(action) ||
+	    session_run(&apply->session, action->want->name, 0, mem, &run,
 			&err) < 0) {
 		/* Runs of some providers have no record here. */
 		if (status)

@@ -254,6 +254,11 @@ static int folder_put(void *ctx, const char *url, int fd,
 	int to = -1, ret = -1;
 
 	(void)ctx;
+	if (how->version) {
+		error_set(err, ERROR_FAILED,
+			  "'%s': only a bucket can replace one version", url);
+		goto out;
+	}
 	if (fstat(fd, &st) < 0) {
 		error_errno(err, "cannot read what is to be '%s'", url);
 		goto out;

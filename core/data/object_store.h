@@ -42,6 +42,9 @@ struct object_put {
 	/* Replaces an existing object.  Otherwise an existing object is an
 	 * error unless its contents are equal, left by an earlier try. */
 	bool replace;
+	/* Only buckets: replaces this version and no other ("": there must be
+	 * none).  NULL: as `replace` says. */
+	const char *version;
 	/* Called when a transfer broke and will be retried after a while.
 	 * NULL: no report. */
 	void (*broken)(void *arg, const struct error *err);

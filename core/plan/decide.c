@@ -148,6 +148,15 @@ int plan_check_origin(const char *job_id, const struct run_status *run,
 			 run->origin, origin);
 }
 
+/* Refuses to replace a run that another owner drives. */
+static int refuse_held(const struct resource *run, struct error *err)
+{
+	return error_set(err, ERROR_TRY_AGAIN,
+			 "%s, with other settings: it is free when that run "
+			 "ends, or when nothing was heard of it for its lease",
+			 resource_held_why(run));
+}
+
 static int decide_run(struct action *action, const struct plan_options *options,
 		      struct arena *mem, struct error *err)
 {
@@ -165,7 +174,9 @@ static int decide_run(struct action *action, const struct plan_options *options,
 		return -1;
 	if (!job_was_run(action->job->job, action->have->run.digest.hex,
 			 action->have->run.digest2.hex))
-		return decide_changed_run(action, mem, err);
+		return resource_is_held(action->have)
+			       ? refuse_held(action->have, err)
+			       : decide_changed_run(action, mem, err);
 	decide_same_run(action, options->rerun, mem);
 	return 0;
 }

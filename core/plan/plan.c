@@ -53,6 +53,11 @@ bool plan_job_is_self_made(const struct plan_job *job)
 	return false;
 }
 
+bool action_is_elsewhere(const struct action *action)
+{
+	return action->follow && resource_is_held(action->have);
+}
+
 bool action_is_run(const struct action *action)
 {
 	return action_resource(action)->kind->flags & KIND_RUN;

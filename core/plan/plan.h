@@ -84,6 +84,9 @@ struct action {
  * one. */
 const struct resource *action_resource(const struct action *action);
 bool action_is_run(const struct action *action);
+/* Whether it is another owner's run that is only followed: nothing is kept of it
+ * here. */
+bool action_is_elsewhere(const struct action *action);
 
 struct plan_job {
 	const struct job *job;

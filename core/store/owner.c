@@ -77,6 +77,15 @@ char *store_owner(const struct store *store, struct error *err)
 	return out;
 }
 
+char *store_owner_known(const struct store *store)
+{
+	struct error ignored;
+
+	return *store_folder(store) || getenv("JOBRUN_OWNER")
+		       ? store_owner(store, &ignored)
+		       : NULL;
+}
+
 static bool is_held(const struct run_record *run)
 {
 	return run->state == RUN_FAILED && !run->start_time_ms &&

@@ -185,6 +185,8 @@ const char *store_folder(const struct store *store); /* borrowed */
  * id stored here, followed by a space and a description for people.  Returns
  * new. */
 char *store_owner(const struct store *store, struct error *err);
+/* The same, or NULL where the store has no owner yet, and has made nothing. */
+char *store_owner_known(const struct store *store);
 /* The exit status that says why nothing of the run was begun: a host was not
  * reached or refused access.  0: it was begun, or failed by itself. */
 int run_status_unbegun(const struct run_record *run);

@@ -5,12 +5,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/base/units.h"
 #include "core/provider/listing.h"
+#include "core/supervise/elsewhere.h"
 #include "core/supervise/ended.h"
 #include "core/supervise/hosts.h"
 #include "core/process/ports.h"
@@ -295,30 +297,24 @@ static int latest(const struct supervised *as, const char *job_id,
 	return ret == 1 ? latest(as, job_id, mem, out, err) : ret;
 }
 
-/* A run that has ended on another machine.  Whoever may not look there sees
- * none. */
-static int read_elsewhere(const struct supervised *as, const struct job *job,
-			  struct arena *mem, struct resource *found,
-			  struct error *err)
+static void show_run(const struct run_record *run, struct resource *found)
 {
-	const char *url = job ? ended_url(job, mem) : NULL;
-	const char *text = NULL;
-	struct run_status status;
 	struct error ignored;
+	json_t *properties =
+		run->properties
+			? json_read(run->properties, strlen(run->properties),
+				    "store", &ignored)
+			: NULL;
 
-	if (!url || !as->get_object)
-		return 0;
-	if (as->get_object(as, url, mem, &text, err) < 0)
-		return error_is_denied(err)
-			       ? 0
-			       : error_prefix(err, "how the job ended, '%s'",
-					      url);
-	if (!text || ended_read(text, job, &status, &ignored) < 0)
-		return 0;
-	resource_found(found, NULL, status.digest.hex, status.digest2.hex,
-		       status.error);
-	found->run = status;
-	return 0;
+	found->run.state = run->state;
+	found->run.attempt = run->attempt;
+	found->run.exit_code = run->exit_code;
+	found->run.refusal = run_refusal(run);
+	found->run.unbegun = run->state == RUN_CANCELLED &&
+			     !run->start_time_ms && run->attempt == run->origin;
+	run_status_set_origin(&found->run, run->job_origin);
+	resource_found(found, properties, run->digest, run->digest2,
+		       run->error);
 }
 
 static int read_run(void *ctx, const struct resource *want,
@@ -326,29 +322,21 @@ static int read_run(void *ctx, const struct resource *want,
 {
 	struct arena *mem = arena_new();
 	struct run_record run;
+	struct claim claim;
 	int ret = latest(ctx, want->name, mem, &run, err);
+	int there = 1;
 
-	if (ret == 0) {
-		struct error ignored;
-		json_t *properties = run.properties
-					     ? json_read(run.properties,
-							 strlen(run.properties),
-							 "store", &ignored)
-					     : NULL;
-
-		found->run.state = run.state;
-		found->run.attempt = run.attempt;
-		found->run.exit_code = run.exit_code;
-		found->run.refusal = run_refusal(&run);
-		found->run.unbegun = run.state == RUN_CANCELLED &&
-				     !run.start_time_ms &&
-				     run.attempt == run.origin;
-		run_status_set_origin(&found->run, run.job_origin);
-		resource_found(found, properties, run.digest, run.digest2,
-			       run.error);
-	}
-	if (ret == 1)
-		ret = read_elsewhere(ctx, want->job, mem, found, err);
+	if (ret == 1 || (ret == 0 && run_state_is_final(run.state)))
+		there = elsewhere_look(ctx, want->job, mem, &claim, err);
+	if (there < 0)
+		ret = -1;
+	else if (there == 0 && (ret == 1 || claim_is_live(&claim) ||
+				claim.end_ms > run.end_time_ms))
+		elsewhere_show(&claim, want->name, found);
+	else if (ret == 0)
+		show_run(&run, found);
+	else if (ret == 1)
+		ret = elsewhere_read_end(ctx, want->job, mem, found, err);
 	arena_free(mem);
 	return ret < 0 ? -1 : 0;
 }
@@ -442,6 +430,7 @@ static int create(void *ctx, const struct resource *want, struct error *err)
 	struct arena *mem = arena_new();
 	struct run_record run;
 	struct run_spec spec;
+	struct error ignored;
 	char *properties = NULL;
 	char *folder = NULL;
 	int lock = -1;
@@ -454,6 +443,13 @@ static int create(void *ctx, const struct resource *want, struct error *err)
 	 * answer. */
 	if (ret == 0 && job_was_run(want->job, run.digest, run.digest2) &&
 	    (!run_state_is_final(run.state) || run.attempt > want->run.attempt))
+		goto out;
+	if (ret == 1)
+		run.job_id = NULL;
+	ret = elsewhere_claim(as, want->job, false, mem, err);
+	if (ret == 1)
+		ret = elsewhere_follow(as, &run, err) < 0 ? -1 : 1;
+	if (ret != 0)
 		goto out;
 	properties = json_canonical(want->properties);
 	run = (struct run_record){ .job_id = want->name,
@@ -475,8 +471,10 @@ static int create(void *ctx, const struct resource *want, struct error *err)
 	ret = prepare_spec(as, want, &run, folder, mem, &spec, err);
 	if (ret == 0)
 		ret = supervisor_start(store, &spec, lock, err);
-	if (ret < 0)
+	if (ret < 0) {
 		record_failure(store, &run, err);
+		elsewhere_claim(as, want->job, true, mem, &ignored);
+	}
 out:
 	if (lock >= 0)
 		close(lock);
@@ -494,8 +492,8 @@ static int wait_for(void *ctx, const struct resource *have,
 	struct run_record run;
 	int ret = latest(as, have->name, mem, &run, err);
 
-	if (ret == 1)
-		ret = error_set(err, ERROR_FAILED, "the run is gone");
+	if (ret == 1 || (ret == 0 && resource_is_held(have)))
+		ret = elsewhere_wait(as, have, mem, state, err);
 	else if (ret == 0)
 		*state = run_state_is_final(run.state) &&
 					 !supervisor_releases(as->env.store,
@@ -521,6 +519,9 @@ static int cancel(void *ctx, const struct resource *have, bool now,
 		ret = supervisor_cancel(as->env.store, &run, now, err);
 	else if (ret > 0)
 		ret = 0;
+	if (ret == 0 && resource_is_held(have))
+		ret = error_set(err, ERROR_TRY_AGAIN,
+				"it can be cancelled where it was started");
 	arena_free(mem);
 	return ret;
 }
@@ -533,9 +534,11 @@ static int watch(void *ctx, const struct resource *have, int *fd,
 	struct run_record run;
 	int ret = latest(as, have->name, mem, &run, err);
 
-	if (ret == 1)
-		ret = error_set(err, ERROR_FAILED, "the run is gone");
-	if (ret == 0)
+	if (ret == 1 || (ret == 0 && resource_is_held(have))) {
+		/* Another owner's run gives no sign here. */
+		*fd = eventfd(0, EFD_CLOEXEC);
+		ret = *fd < 0 ? error_errno(err, "cannot make an eventfd") : 0;
+	} else if (ret == 0)
 		ret = supervisor_watch(as->env.store, run.job_id, run.attempt,
 				       fd, err);
 	arena_free(mem);
@@ -555,16 +558,6 @@ static int forget_hosts(struct store *store, const char *job_id,
 	return ret;
 }
 
-/* Else the job would count as run. */
-static int forget_end(const struct supervised *as, const char *url,
-		      struct error *err)
-{
-	if (!url || !as->remove_object ||
-	    as->remove_object(as, url, err) == 0 || error_is_denied(err))
-		return 0;
-	return error_prefix(err, "how the job ended, '%s'", url);
-}
-
 static int forget_run(const struct supervised *as, const struct run_record *run,
 		      struct arena *mem, struct error *err)
 {
@@ -575,7 +568,7 @@ static int forget_run(const struct supervised *as, const struct run_record *run,
 	int ret = 0;
 
 	if (as->remove_object && spec_read(folder, mem, &spec, &ignored) == 0)
-		ret = forget_end(as, spec.ended, err);
+		ret = elsewhere_forget(as, spec.ended, mem, err);
 	free(folder);
 	return ret == 0 ? store_run_delete(as->env.store, run, err) : -1;
 }
@@ -612,7 +605,7 @@ static int delete (void *ctx, const struct resource *have, struct error *err)
 			break;
 	}
 	if (ret == 1 && have->job &&
-	    forget_end(as, ended_url(have->job, mem), err) < 0)
+	    elsewhere_forget(as, ended_url(have->job, mem), mem, err) < 0)
 		ret = -1;
 	if (ret == 1)
 		ret = forget_hosts(as->env.store, have->name, err);

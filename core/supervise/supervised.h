@@ -12,6 +12,7 @@
 
 #include "core/provider/provider.h"
 #include "core/spec/spec.h"
+#include "core/supervise/claim.h"
 
 struct supervised {
 	struct provider_env env;
@@ -23,13 +24,10 @@ struct supervised {
 		       const struct resource *want, struct arena *mem,
 		       struct run_spec *out, const char **missing,
 		       struct error *err);
-	/* An object of a bucket: its text, in `mem`, or NULL; and takes it
-	 * away.  NULL: how runs end is kept here only. */
-	int (*get_object)(const struct supervised *as, const char *url,
-			  struct arena *mem, const char **out,
-			  struct error *err);
-	int (*remove_object)(const struct supervised *as, const char *url,
-			     struct error *err);
+	/* The objects of buckets, and how one is removed.  NULL: whose run it
+	 * is, and how it ends, is kept here only. */
+	struct claim_objects objects;
+	int (*remove_object)(void *arg, const char *url, struct error *err);
 };
 
 /* ERROR_FAILED if there is no store. */

@@ -313,6 +313,8 @@ static void end_all(struct supervisor *s)
 	if (s->allocation)
 		supervisor_release_machines(s);
 	supervisor_keep_end(s);
+	claim_keeper_end(s->claim, &s->run);
+	s->claim = NULL;
 	supervisor_keep_last_logs(s);
 	supervisor_mark(s->context.spec.home, false);
 	s->run.note = NULL;
@@ -453,8 +455,10 @@ static int take_over(struct supervisor *s, const struct supervisor_start *start,
 	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), err) < 0)
 		return -1;
 	/* A resumed run began long ago and goes on without a reserve. */
-	if (!s->over)
+	if (!s->over) {
 		reserve_take(s->context.spec.home, &ignored);
+		supervisor_keep_claim(s);
+	}
 	return 0;
 }
 
@@ -536,6 +540,7 @@ int supervisor_run(const struct supervisor_start *start, pid_t guard)
 		if (write(SUPERVISOR_REPORT_FD, err.text, strlen(err.text)) < 0)
 			fprintf(stderr, "%s\n", err.text);
 	}
+	claim_keeper_end(s.claim, NULL);
 	supervisor_keep_last_logs(&s);
 	supervisor_leave_queue(&s);
 	tuner_free(s.tuner);

@@ -8,6 +8,7 @@
 #include "core/base/file.h"
 #include "core/spec/upload_event.h"
 #include "core/checkpoint/log_uploader.h"
+#include "core/supervise/claim.h"
 #include "core/supervise/ended.h"
 #include "core/supervise/supervisor_process.h"
 
@@ -74,6 +75,27 @@ out:
 	free(to);
 	free(attempts);
 	free(events);
+}
+
+void supervisor_keep_claim(struct supervisor *s)
+{
+	struct claim_keeper_deps deps = {
+		.schemes = s->schemes,
+		.url = claim_url(s->context.spec.ended, s->mem),
+		.lease_s = s->context.spec.hosts.lease_s,
+	};
+	struct error err;
+	char *owner;
+
+	if (!deps.url)
+		return;
+	owner = store_owner(s->store, &err);
+	deps.owner = owner;
+	if (owner)
+		s->claim = claim_keeper_new(&deps, &s->run, &err);
+	if (!s->claim)
+		fprintf(stderr, "cannot claim the job: %s\n", err.text);
+	free(owner);
 }
 
 void supervisor_keep_end(struct supervisor *s)

@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include "core/base/loop.h"
+#include "core/supervise/claim_keeper.h"
 #include "core/supervise/run_context.h"
 #include "core/supervise/tuner.h"
 
@@ -49,6 +50,8 @@ struct supervisor {
 	struct log_uploader *log_uploader;
 	struct object_store *objects;
 	const struct object_scheme *const *schemes;
+	/* renews the claim to the job; or NULL */
+	struct claim_keeper *claim;
 };
 
 /* ---- supervisor.c ---- */
@@ -85,6 +88,8 @@ void supervisor_release_machines(struct supervisor *s);
  * stops nothing else. */
 void supervisor_keep_logs(struct supervisor *s,
 			  const struct object_scheme *const *schemes);
+/* Claims the job while the run goes on, if the specification says where. */
+void supervisor_keep_claim(struct supervisor *s);
 /* To be called after the end of the run: records how it ended, if the
  * specification says where.  If that fails, another machine may repeat the
  * job. */

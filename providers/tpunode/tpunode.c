@@ -73,13 +73,8 @@ static int specify(const struct supervised *as, const struct job *job,
 		return foresee(out, job, mem, err);
 	out->hosts.reach_s = block->ssh_timeout_s;
 	out->hosts.proxy = block->iap ? IAP_COMMAND : NULL;
-	if (tpu_run_place(out, want, as->provider, block->look_every_s, mem,
-			  err) < 0)
-		return -1;
-	/* No longer than the machines that the tasks are on. */
-	if (block->lease_s && block->lease_s < out->hosts.lease_s)
-		out->hosts.lease_s = block->lease_s;
-	return 0;
+	return tpu_run_place(out, want, as->provider, block->look_every_s,
+			     block->lease_s, mem, err);
 }
 
 static const struct kind *const kinds[] = { &kind_disk_image,

@@ -107,8 +107,8 @@ static int specify(const struct supervised *as, const struct job *job,
 		return foresee(out, job, mem, err);
 	out->hosts.reach_s = block->ssh_timeout_s;
 	out->hosts.proxy = block->iap ? IAP_COMMAND : NULL;
-	return tpu_run_place(out, want, as->provider, block->look_every_s, mem,
-			     err);
+	return tpu_run_place(out, want, as->provider, block->look_every_s,
+			     block->lease_s, mem, err);
 }
 
 static const struct kind *const kinds[] = { &kind_tpu_vm, &kind_supervised_run,

@@ -413,6 +413,62 @@ SH
   end_google
 }
 
+# Another machine, with a state directory of its own.
+elsewhere() {
+  JOBRUN_STATE_DIR=$TMP/state2 "$JOBRUN" "$@"
+}
+
+@test "who comes second follows the first one's run to its end, if the job is the same" {
+  begin
+  pod job.yaml "until [ -e $TMP/go ]; do sleep 0.2; done" '  staging: gs://bucket-1/staging'
+  jobrun apply --yes --detach job.yaml
+  wait_until 60 state_is pod RUNNING
+  run elsewhere plan job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"run     pod  is running, attempt 1"* ]]
+  [[ $output == *"note: run 'pod' is that of another owner, "*", since 20"* ]]
+  elsewhere apply --yes job.yaml >second 2>&1 3>&- &
+  second=$!
+  wait_until 60 grep -q "run 'pod': follows the run of another owner, " second
+  # Another version of the job, and who wants it again, are told whose it is.
+  run elsewhere apply --yes --set 'trainingInput.args[0]=x' job.yaml
+  echo "$output"
+  [ "$status" -eq 75 ]
+  [[ $output == *"run 'pod' is that of another owner, "*", since 20"*", with other settings: it is free when that run ends"* ]]
+  run elsewhere apply --yes --detach --rerun job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  touch go
+  wait $second
+  cat second
+  grep -q 'pod: SUCCEEDED' second
+  [ "$(asked POST '/nodes[?]')" -eq 1 ]
+  run elsewhere plan job.yaml
+  echo "$output"
+  [[ $output == *"pod  already succeeded"* ]]
+  end_google
+  wait_until 30 nothing_runs
+}
+
+@test "of two that apply a job at the same moment one makes a TPU, and both get the end" {
+  local n first
+  begin
+  tell faults '[{"path": "/b/bucket-1/o|/nodes", "do": "delay", "seconds": 0.05, "count": 1000000}]'
+  for n in 1 2 3; do
+    pod job.yaml "exit 0 # $n" '  staging: gs://bucket-1/staging'
+    elsewhere apply --yes job.yaml >second 2>&1 3>&- &
+    first=$!
+    run jobrun apply --yes job.yaml
+    echo "$output"
+    [ "$status" -eq 0 ]
+    wait $first || { cat second; return 1; }
+    [ "$(asked POST '/nodes[?]')" -eq "$n" ]
+  done
+  end_google
+  wait_until 30 nothing_runs
+}
+
 @test "a machine that knows nothing of a run that has ended does not run it again" {
   begin
   pod job.yaml 'echo trained'

@@ -121,7 +121,9 @@ static int objects_put(void *ctx, const char *url, int fd,
 
 	if (storage_url_parse(url, mem, &bucket, &name, err) < 0)
 		return -1;
-	if (how->replace) {
+	if (how->version) {
+		put.generation = strtoll(how->version, NULL, 10);
+	} else if (how->replace) {
 		if (storage_stat(all->google, bucket, name, mem, &found, err) <
 		    0)
 			return -1;

@@ -2,8 +2,12 @@
 #include "providers/google/tpu/tpu_ctx.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/base/buf.h"
+#include "core/base/file.h"
 #include "providers/google/storage/storage.h"
 
 #define OBJECT_MAX (64 << 10)
@@ -14,21 +18,25 @@ static int take(void *arg, const char *data, size_t len)
 	return 0;
 }
 
-static int get_object(const struct supervised *as, const char *url,
-		      struct arena *mem, const char **out, struct error *err)
+static int get_object(void *arg, const char *url, struct arena *mem,
+		      const char **out, const char **version, struct error *err)
 {
-	const struct tpu_ctx *ctx = (const struct tpu_ctx *)as;
+	const struct tpu_ctx *ctx = arg;
 	const char *bucket, *name;
 	struct storage_object object;
 	struct buf text = { 0 };
 	int ret = storage_url_parse(url, mem, &bucket, &name, err);
 
 	*out = NULL;
+	*version = "";
 	if (ret == 0)
 		ret = storage_stat(ctx->google, bucket, name, mem, &object,
 				   err);
-	if (ret < 0 || !object.exists || object.size > OBJECT_MAX)
+	if (ret < 0 || !object.exists)
 		return ret;
+	*version = arena_printf(mem, "%lld", object.generation);
+	if (object.size > OBJECT_MAX)
+		return 0;
 	ret = storage_read(ctx->google, bucket, &object, 0, object.size, take,
 			   &text, err);
 	if (ret == 0)
@@ -37,10 +45,32 @@ static int get_object(const struct supervised *as, const char *url,
 	return ret;
 }
 
-static int remove_object(const struct supervised *as, const char *url,
-			 struct error *err)
+static int put_object(void *arg, const char *url, const char *text,
+		      const char *version, struct error *err)
 {
-	const struct tpu_ctx *ctx = (const struct tpu_ctx *)as;
+	const struct tpu_ctx *ctx = arg;
+	const struct storage_put how = { .content_type = "application/json",
+					 .generation =
+						 strtoll(version, NULL, 10) };
+	struct arena *mem = arena_new();
+	const char *bucket, *name;
+	int fd = memfd_create("object", MFD_CLOEXEC);
+	int ret = -1;
+
+	if (fd < 0 || fd_write(fd, text, strlen(text)) < 0)
+		error_errno(err, "cannot write '%s'", url);
+	else if (storage_url_parse(url, mem, &bucket, &name, err) == 0)
+		ret = storage_put_file(ctx->google, bucket, name, fd, &how, mem,
+				       NULL, err);
+	if (fd >= 0)
+		close(fd);
+	arena_free(mem);
+	return ret;
+}
+
+static int remove_object(void *arg, const char *url, struct error *err)
+{
+	const struct tpu_ctx *ctx = arg;
 	struct arena *mem = arena_new();
 	const char *bucket, *name;
 	int ret = storage_url_parse(url, mem, &bucket, &name, err);
@@ -71,7 +101,8 @@ tpu_ctx_open(const struct provider_env *env, const char *provider,
 		return NULL;
 	}
 	ctx->supervised.specify = specify;
-	ctx->supervised.get_object = get_object;
+	ctx->supervised.objects =
+		(struct claim_objects){ get_object, put_object, ctx };
 	ctx->supervised.remove_object = remove_object;
 	ctx->google = google_open(ctx->http);
 	ctx->maker.google = ctx->google;

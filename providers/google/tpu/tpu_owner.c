@@ -17,11 +17,7 @@
 static bool own_label(const struct tpu_ctx *ctx, char out[GOOGLE_LABEL_MAX],
 		      size_t *len)
 {
-	const struct store *store = ctx->supervised.env.store;
-	struct error ignored;
-	char *owner = *store_folder(store) || getenv("JOBRUN_OWNER")
-			      ? store_owner(store, &ignored)
-			      : NULL;
+	char *owner = store_owner_known(ctx->supervised.env.store);
 
 	if (!owner)
 		return false;

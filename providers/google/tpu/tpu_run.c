@@ -49,14 +49,19 @@ int tpu_run_foresee(struct run_spec *spec, const struct job *job,
 }
 
 int tpu_run_place(struct run_spec *spec, const struct resource *run,
-		  const char *provider, long interval_s, struct arena *mem,
-		  struct error *err)
+		  const char *provider, long interval_s, long lease_s,
+		  struct arena *mem, struct error *err)
 {
 	/* The run itself has the machines created, and then knows their
 	 * addresses. */
 	spec->allocation = allocation_text(run, provider, interval_s, mem);
 	spec->ended = ended_url(run->job, mem);
-	return spec_set_hosts(spec, run->job, &spec->hosts.names, mem, err);
+	if (spec_set_hosts(spec, run->job, &spec->hosts.names, mem, err) < 0)
+		return -1;
+	/* Tasks go on no longer than the machines that they are on. */
+	if (lease_s && lease_s < spec->hosts.lease_s)
+		spec->hosts.lease_s = lease_s;
+	return 0;
 }
 
 struct tpu_run tpu_run_add(const struct job *job,
@@ -95,8 +100,9 @@ void tpu_run_check(const struct job *job, const struct run_spec *spec,
 				    "jobrun.hosts");
 	if (!job->jobrun.staging)
 		resources_note(out, "jobrun.staging is not set: how the run "
-				    "ends is kept on this machine only, and "
-				    "another one would run the job again");
+				    "ends is kept on this machine only, two "
+				    "clients at once are not kept apart, and "
+				    "another machine would run the job again");
 	if (!job->jobrun.source && !spec->packages.count)
 		resources_note(out, "jobrun.source is not set: jobrun copies "
 				    "nothing to the VMs, and the program "

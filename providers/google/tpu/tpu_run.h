@@ -33,8 +33,8 @@ int tpu_run_foresee(struct run_spec *spec, const struct job *job,
 /* Adds the machines made for the run to its specification: `run`, with all its
  * values.  They are checked every `interval_s`. */
 int tpu_run_place(struct run_spec *spec, const struct resource *run,
-		  const char *provider, long interval_s, struct arena *mem,
-		  struct error *err);
+		  const char *provider, long interval_s, long lease_s,
+		  struct arena *mem, struct error *err);
 
 /* The run that a job wants. */
 struct tpu_run {

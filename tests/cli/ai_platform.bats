@@ -38,7 +38,8 @@ YAML
   [ "$status" -eq 0 ]
   [[ $output == *"tpu_mnist_1: SUCCEEDED"* ]]
   [ "$(asked POST '/ml/v1/projects/proj-1/jobs$')" -eq 1 ]
-  [ "$(asked PUT '/upload/storage/')" -eq 1 ]
+  [ "$(asked POST '/upload/storage/')" -eq 1 ]
+  [ "$(asked PUT '/upload/storage/')" -eq 0 ]
   [ "$(body POST '/jobs$' 'b["jobId"], b["labels"]["owner"], b["labels"]["jobrun-job"], b["trainingInput"]["scaleTier"]')" = \
     "('tpu_mnist_1', 'vision', 'tpu_mnist_1', 'BASIC_TPU')" ]
   [[ $(body POST '/jobs$' 'b["trainingInput"]["packageUris"][0]') == gs://bucket-1/staging/????????????????????????????????????????????????????????????????/official-*.tar.gz ]]
@@ -52,6 +53,51 @@ YAML
   [ "$status" -eq 0 ]
   [[ $output == *"already succeeded"* ]]
   [ ! -e other ]
+  end_google
+}
+
+@test "whether TPUs may be used is asked once in a plan" {
+  local n
+  mnist
+  start_google
+  sed -i 's/  source: official/  source: official\n  ai-platform: {grantTpuAccess: true}/' job.yaml
+  for n in 1 2; do
+    jobrun plan job.yaml
+    [ "$(asked GET ':getConfig$')" -eq "$n" ]
+    [ "$(asked POST ':getIamPolicy$')" -eq "$n" ]
+  done
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  run jobrun plan job.yaml
+  echo "$output"
+  [[ $output == *"iam-binding "*"is up to date"* ]]
+  end_google
+}
+
+@test "a stored object of the same name and size that is another is replaced" {
+  mnist
+  start_google
+  jobrun plan --format json job.yaml >plan.json
+  python3 - >object.json <<'PY'
+import json
+one = [a for a in json.load(open("plan.json"))["jobs"][0]["actions"]
+       if a["kind"] == "storage-object"][0]
+name = one["name"]
+size = [c["after"] for c in one["changes"] if c["path"] == "size"][0]
+print(json.dumps({"bucket": "bucket-1", "text": "x" * size,
+                  "name": name.removeprefix("gs://bucket-1/")}))
+PY
+  tell object @object.json
+  run jobrun plan job.yaml
+  echo "$output"
+  [[ $output == *"± storage-object  gs://bucket-1/staging/"*"crc32c"* ]]
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  run jobrun plan job.yaml
+  echo "$output"
+  [[ $output != *"± storage-object"* ]]
   end_google
 }
 

@@ -103,7 +103,7 @@ forms() {
   echo "$output"
   [ "$status" -eq 0 ]
   [ "$(asked POST '/ml/v1/projects/proj-1/jobs$')" -eq 6 ]
-  [ "$(asked PUT '/upload/storage/')" -eq 1 ] # one object for all three
+  [ "$(asked POST '/upload/storage/')" -eq 1 ] # one object for all three
   cd "$TMP"
   end_google
 }
@@ -122,7 +122,7 @@ forms() {
   echo "$output"
   [ "$status" -eq 0 ]
   [ "$(asked POST '/customJobs$')" -eq 6 ]
-  [ "$(asked PUT '/upload/storage/')" -eq 1 ]
+  [ "$(asked POST '/upload/storage/')" -eq 1 ]
   cd "$TMP"
   end_google
 }

@@ -466,7 +466,7 @@ PY
   [ "$output" = gs://b/sets/train/shards.json ]
   jobrun shard --samples 2 photos out
   jobrun shard --verify gs://b/sets/train
-  [ "$(asked PUT upload)" -eq 4 ]
+  [ "$(asked POST upload)" -eq 4 ]
   # Shards of what is there.
   jobrun shard --shards 1 gs://b/sets/train/shard-00000{0,1,2}.tar again
   jobrun shard --shards 1 photos once

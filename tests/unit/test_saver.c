@@ -541,11 +541,11 @@ static void an_interrupted_upload_does_not_count(void **state)
 	static const char *const faults[] = {
 		"'do': 'kill', 'method': 'POST'",
 		"'do': 'kill-after', 'method': 'POST'",
-		"'do': 'kill', 'method': 'PUT'",
-		"'do': 'kill-after', 'method': 'PUT'",
-		"'do': 'kill', 'method': 'PUT', 'nth': 2",
-		"'do': 'cut-request', 'method': 'PUT'",
-		"'do': 'drop-answer', 'method': 'PUT', 'nth': 2",
+		"'do': 'kill', 'path': 'upload'",
+		"'do': 'kill-after', 'path': 'upload'",
+		"'do': 'kill', 'path': 'upload', 'nth': 2",
+		"'do': 'cut-request', 'path': 'upload'",
+		"'do': 'drop-answer', 'path': 'upload', 'nth': 2",
 		"'do': 'status', 'status': 503, 'method': 'POST', 'count': 3",
 	};
 	struct place *p = *state;

@@ -155,6 +155,49 @@ static void uploads_arrive(void **state)
 	}
 }
 
+/* A small file is sent in one request, which may be sent again. */
+static void small_files_take_one_request(void **state)
+{
+	static const char bytes[] = "a\0b\r\n--c\xff";
+	static const char *const faults[] = {
+		"[]",
+		"[{'method':'POST','path':'upload','do':'cut'}]",
+		"[{'method':'POST','path':'upload','do':'cut-body'}]",
+		"[{'method':'POST','path':'upload','do':'drop-answer'}]",
+		"[{'method':'POST','path':'upload','do':'status','status':503}"
+		"]",
+	};
+	struct fixture *f = *state;
+	struct storage_object object;
+	int other = f->fd;
+	char name[40];
+	size_t i;
+
+	assert_int_equal(file_write(stand_in_file(&f->server, "small"), bytes,
+				    sizeof(bytes), &f->err),
+			 0);
+	f->fd = open(stand_in_file(&f->server, "small"), O_RDONLY | O_CLOEXEC);
+	for (i = 0; i < COUNT(faults); i++) {
+		struct buf got = { 0 };
+
+		snprintf(name, sizeof(name), "small b/%zu+", i);
+		stand_in_tell(&f->server, "faults", faults[i]);
+		if (put(f, name, &object) < 0)
+			fail_msg("%s: %s", faults[i], f->err.text);
+		assert_string_equal(object.name, name);
+		assert_int_equal(object.size, sizeof(bytes));
+		assert_int_equal(storage_read(f->google, "b", &object, 0,
+					      object.size, collect, &got,
+					      &f->err),
+				 0);
+		assert_int_equal(got.len, sizeof(bytes));
+		assert_memory_equal(got.data, bytes, sizeof(bytes));
+		buf_done(&got);
+	}
+	close(f->fd);
+	f->fd = other;
+}
+
 static void a_break_does_not_send_it_all_again(void **state)
 {
 	struct fixture *f = *state;
@@ -402,6 +445,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		with_server(uploads_arrive),
+		with_server(small_files_take_one_request),
 		with_server(a_break_does_not_send_it_all_again),
 		with_server(an_object_is_made_once),
 		with_server(what_rots_on_the_way_is_noticed),

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/beneath.h"
+#include "core/base/crc32c.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
@@ -24,6 +25,7 @@ struct package {
 	const char *root; /* what it must be below, or NULL */
 	struct digest digest;
 	uint64_t size_bytes;
+	char crc32c[9]; /* by which the stored object is known */
 };
 
 /* ---- the files --------------------------------------------------------- */
@@ -52,6 +54,26 @@ static void remove_temporary(char *folder)
 	free(folder);
 }
 
+static int add_crc(const char *path, const char *root, struct package *out,
+		   struct error *err)
+{
+	size_t size = 1 << 18;
+	char *data = mem_alloc(size);
+	int fd = beneath_open_file(root, path, err);
+	uint32_t crc = 0;
+	ssize_t n = -1;
+
+	while (fd >= 0 && (n = read(fd, data, size)) > 0)
+		crc = crc32c_add(crc, data, (size_t)n);
+	if (fd >= 0 && n < 0)
+		error_errno(err, "cannot read '%s'", path);
+	if (fd >= 0)
+		close(fd);
+	free(data);
+	crc32c_format(crc, out->crc32c);
+	return n < 0 ? -1 : 0;
+}
+
 /* Packs the source.  It must contain the program's module unless something else
  * can. */
 static int pack_source(const struct job *job, const char *folder,
@@ -77,7 +99,7 @@ static int pack_source(const struct job *job, const char *folder,
 	*out = (struct package){ .path = made.path,
 				 .digest = made.digest,
 				 .size_bytes = made.size_bytes };
-	return 0;
+	return add_crc(out->path, NULL, out, err);
 }
 
 static int look_at_file(const struct job *job, const char *path,
@@ -100,12 +122,12 @@ static int look_at_file(const struct job *job, const char *path,
 	if (fd >= 0)
 		close(fd);
 	digester_free(digester);
-	return ret;
+	return ret == 0 ? add_crc(path, out->root, out, err) : -1;
 }
 
 /* ---- what is wanted ---------------------------------------------------- */
 
-static json_t *upload_request(const char *url, struct arena *mem)
+static json_t *upload_request(const char *url, uint64_t size, struct arena *mem)
 {
 	const char *bucket, *object;
 	struct buf text = { 0 };
@@ -116,8 +138,13 @@ static json_t *upload_request(const char *url, struct arena *mem)
 	endpoint_add_root(SERVICE_STORAGE, NULL, &text);
 	buf_puts(&text, "upload/storage/v1/b/");
 	url_encode(&text, bucket, NULL);
-	buf_puts(&text, "/o?uploadType=resumable&ifGenerationMatch=0&name=");
-	url_encode(&text, object, NULL);
+	if (storage_is_small(size)) {
+		buf_puts(&text, "/o?uploadType=multipart&ifGenerationMatch=0");
+	} else {
+		buf_puts(&text,
+			 "/o?uploadType=resumable&ifGenerationMatch=0&name=");
+		url_encode(&text, object, NULL);
+	}
 	json_put_text(out, "method", "POST");
 	json_put_text(out, "url", buf_text(&text));
 	buf_done(&text);
@@ -148,7 +175,8 @@ static struct resource *add_object(const struct job *job, const char *bucket,
 	json_put_int(object->properties, "size",
 		     (long long)package->size_bytes);
 	json_put_text(object->properties, "sha256", package->digest.hex);
-	object->request = upload_request(url, all->mem);
+	json_put_text(object->properties, "crc32c", package->crc32c);
+	object->request = upload_request(url, package->size_bytes, all->mem);
 	return object;
 }
 
@@ -218,6 +246,18 @@ int staging_desire(const struct job *job, const char *bucket,
 	return 0;
 }
 
+/* Whoever reports the failure names the object. */
+static int fail(const struct resource *it, struct error *err)
+{
+	size_t len = strlen(it->name);
+
+	if (!strncmp(err->text, it->name, len) &&
+	    text_starts(err->text + len, ": "))
+		memmove(err->text, err->text + len + 2,
+			strlen(err->text + len + 2) + 1);
+	return -1;
+}
+
 /* ---- what is there ----------------------------------------------------- */
 
 int staging_read(struct google *google, const struct resource *want,
@@ -231,17 +271,20 @@ int staging_read(struct google *google, const struct resource *want,
 	if (ret == 0)
 		ret = storage_stat(google, bucket, name, mem, &object, err);
 	if (ret == 0 && object.exists) {
-		/* The name contains the digest, so an object of that name is
-		 * complete. */
+		/* Whoever else may write there may have put another object at
+		 * the name, which contains the digest of ours. */
 		found->exists = true;
 		found->properties = want->properties
 					    ? json_deep_copy(want->properties)
 					    : json_object();
 		json_object_set_new(found->properties, "size",
 				    json_integer((json_int_t)object.size));
+		if (*object.crc32c)
+			json_object_set_new(found->properties, "crc32c",
+					    json_string(object.crc32c));
 	}
 	arena_free(mem);
-	return ret;
+	return ret < 0 ? fail(want, err) : 0;
 }
 
 static int upload(struct google *google, const struct resource *want,
@@ -296,7 +339,7 @@ int staging_create(struct google *google, const struct resource *want,
 	remove_temporary(folder);
 	free(path);
 	arena_free(mem);
-	return ret;
+	return ret < 0 ? fail(want, err) : 0;
 }
 
 int staging_delete(struct google *google, const struct resource *have,
@@ -309,5 +352,5 @@ int staging_delete(struct google *google, const struct resource *have,
 	if (ret == 0)
 		ret = storage_delete(google, bucket, object, 0, err);
 	arena_free(mem);
-	return ret;
+	return ret < 0 ? fail(have, err) : 0;
 }

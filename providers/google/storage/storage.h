@@ -42,6 +42,9 @@ struct storage_put {
 	void *arg;
 };
 
+/* Whether a file of that size is uploaded in one request. */
+bool storage_is_small(uint64_t size);
+
 /*
  * Uploads a regular file, from its start whatever its offset is.  Fails with
  * ERROR_FAILED if another object is there.  `out` (or NULL) lives in `mem`.

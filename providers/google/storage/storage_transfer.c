@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +21,10 @@
 #include "providers/google/base/api_error.h"
 #include "providers/google/base/endpoint.h"
 #include "providers/google/storage/storage_internal.h"
+
+/* Sessions keep whole chunks of this size, so a smaller file is sent in one
+ * request. */
+#define SMALL_MAX ((uint64_t)1 << 18)
 
 /* The same as in google-resumable-media-python. */
 static const struct retry_policy patience = {
@@ -239,6 +244,100 @@ static enum step put(struct upload *up, bool ask, struct http_response *answer,
 	return judge_put(up, answer, err);
 }
 
+bool storage_is_small(uint64_t size)
+{
+	return size <= SMALL_MAX;
+}
+
+static int read_small(struct upload *up, char *data, struct error *err)
+{
+	long n = 1;
+
+	while (n > 0 && up->at < up->size)
+		n = give(up, data + up->at, up->size - up->at);
+	if (n > 0 || !up->size)
+		return 0;
+	errno = up->source_errno;
+	return error_errno(err, "cannot read what is to be uploaded");
+}
+
+/* Writes the message of multipart/related: what the object is called, and its
+ * bytes. */
+static void put_parts(const struct upload *up, const char *boundary,
+		      const char *type, const char *data, struct buf *out)
+{
+	json_t *about = json_object();
+	char crc[9];
+	char *text;
+
+	crc32c_format(up->crc, crc);
+	json_put_text(about, "name", up->object);
+	json_put_text(about, "contentType", type);
+	json_put_text(about, "crc32c", crc);
+	text = json_dumps(about, JSON_COMPACT);
+	buf_printf(out,
+		   "--%s\r\nContent-Type: application/json; "
+		   "charset=UTF-8\r\n\r\n%s\r\n--%s\r\nContent-Type: "
+		   "%s\r\n\r\n",
+		   boundary, text, boundary, type);
+	buf_add(out, data, up->size);
+	buf_printf(out, "\r\n--%s--\r\n", boundary);
+	free(text);
+	json_decref(about);
+}
+
+static int send_parts(struct upload *up, const char *data,
+		      struct http_response *answer, struct error *err)
+{
+	const char *type = up->how->content_type ? up->how->content_type
+						 : "application/octet-stream";
+	unsigned long long random[2];
+	char boundary[40], number[24], content_type[80];
+	struct buf url = { 0 }, body = { 0 };
+	struct http_request request = { .method = "POST",
+					.content_type = content_type,
+					.flags = HTTP_REPEATABLE };
+	int ret;
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return error_errno(err, "cannot get a random number");
+	snprintf(boundary, sizeof(boundary), "%016llx%016llx", random[0],
+		 random[1]);
+	snprintf(content_type, sizeof(content_type),
+		 "multipart/related; boundary=%s", boundary);
+	snprintf(number, sizeof(number), "%lld", up->how->generation);
+	put_parts(up, boundary, type, data, &body);
+	endpoint_add_root(SERVICE_STORAGE, NULL, &url);
+	buf_puts(&url, "upload/storage/v1/");
+	storage_path_add(&url, up->bucket, NULL);
+	url_add_query(&url, "uploadType", "multipart");
+	url_add_query(&url, "ifGenerationMatch", number);
+	request.url = url.data;
+	request.body = body.data;
+	request.body_len = body.len;
+	ret = api_send(up->google, &request, answer, err);
+	if (ret == 0 && answer->status == 412)
+		up->taken = true;
+	else if (ret == 0 && answer->status / 100 != 2)
+		ret = api_error_set(answer, err);
+	buf_done(&url);
+	buf_done(&body);
+	return ret;
+}
+
+/* Sends a file that a session could only keep as a whole in one request. */
+static int transfer_small(struct upload *up, struct http_response *answer,
+			  struct error *err)
+{
+	char *data = mem_alloc(up->size + 1);
+	int ret = read_small(up, data, err);
+
+	if (ret == 0)
+		ret = send_parts(up, data, answer, err);
+	free(data);
+	return ret;
+}
+
 static int transfer(struct upload *up, struct http_response *answer,
 		    struct error *err)
 {
@@ -246,6 +345,8 @@ static int transfer(struct upload *up, struct http_response *answer,
 	uint64_t before;
 	bool ask = false;
 
+	if (storage_is_small(up->size))
+		return transfer_small(up, answer, err);
 	for (;;) {
 		if (!up->session) {
 			if (begin_session(up, err) < 0)

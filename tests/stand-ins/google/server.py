@@ -84,6 +84,8 @@ class Server(http.server.ThreadingHTTPServer):
                 self.faults.set(json.loads(body))
             elif (method, what) == ("POST", "state"):
                 self.state.update(json.loads(body))
+            elif (method, what) == ("POST", "object"):
+                storage.plant(self, **json.loads(body))
             elif (method, what) == ("POST", "forget"):
                 self.accounts.forget()
             elif (method, what) == ("GET", "requests"):
@@ -140,7 +142,9 @@ class Server(http.server.ThreadingHTTPServer):
         if not (name == "storage" and self.state.get("public") and
                 not headers.get("Authorization")):
             self.accounts.check(headers)
-        data = None
+        data = sent = None
+        if query.get("uploadType") == ["multipart"]:
+            body, sent = storage.parts(headers, body)
         if body:
             try:
                 data = json.loads(body)
@@ -154,6 +158,8 @@ class Server(http.server.ThreadingHTTPServer):
             except Answer as refused:
                 self.wrong.append([method, path, refused.body.decode()])
                 raise
+        if sent is not None:
+            query = dict(query, bytes=sent)
         with self.lock:
             out = SERVICES[name].answer(self, method, path, query, data,
                                         headers)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""storage.googleapis.com: objects, resumable uploads, ranges, preconditions.
+"""storage.googleapis.com: objects, uploads, ranges, preconditions.
 
 All buckets are there.  state["storage"] may hold "page" (objects on a page of
 a list; 2) and "rot" (a name: its contents change after their checksum is
@@ -142,7 +142,7 @@ def put(server, query, headers, body):
 
 def begin(server, store, bucket, query, body, headers):
     if query.get("uploadType") != ["resumable"]:
-        raise error(400, "The stand-in takes resumable uploads only.")
+        raise error(400, "The upload is of no known type.")
     name = query.get("name", [None])[0] or (body or {}).get("name")
     if not name:
         raise failed(400, "required", "Required object name is missing.")
@@ -155,6 +155,39 @@ def begin(server, store, bucket, query, body, headers):
     server.accounts.subjects.append(key)  # as secret as a token
     return Answer(headers={"Location": f"{server.base}/upload/storage/v1/b/"
                            f"{bucket}/o?uploadType=resumable&upload_id={key}"})
+
+
+def parts(headers, body):
+    """What is in a message of multipart/related: JSON, and bytes."""
+    match = re.fullmatch(r"multipart/related; boundary=(\w+)",
+                         headers.get("Content-Type", ""))
+    if not match:
+        raise failed(400, "badContent", "Malformed multipart body.")
+    mark = b"--" + match[1].encode()
+    if not body.endswith(b"\r\n" + mark + b"--\r\n"):
+        raise failed(400, "badContent", "Malformed multipart body.")
+    _, about, data = body[:-len(mark) - 6].split(mark + b"\r\n")
+    return (about.partition(b"\r\n\r\n")[2].removesuffix(b"\r\n"),
+            data.partition(b"\r\n\r\n")[2])
+
+
+def insert(server, store, bucket, query, about, data):
+    """An upload in one request."""
+    if not about.get("name"):
+        raise failed(400, "required", "Required object name is missing.")
+    if about.get("crc32c", crc32c(data)) != crc32c(data):
+        raise failed(400, "invalid", "Provided CRC32C does not match.")
+    session = Session(bucket, about["name"], about.get("contentType"),
+                      query.get("ifGenerationMatch", [None])[0])
+    session.data = data
+    return finish(server, store, session)
+
+
+def plant(server, bucket, name, text):
+    """For tests: somebody else writes an object."""
+    store = store_of(server)
+    store.objects[bucket, name] = Object(store, bucket, name, text.encode(),
+                                         "text/plain")
 
 
 def listing(server, store, bucket, query):
@@ -223,6 +256,8 @@ def answer(server, http, path, query, body, headers):
         raise error(404, "Not Found")
     upload, bucket, name, more = match.groups()
     name = urllib.parse.unquote(name) if name else None
+    if upload and http == "POST" and "bytes" in query:
+        return insert(server, store, bucket, query, body, query["bytes"])
     if upload and http == "POST":
         return begin(server, store, bucket, query, body, headers)
     if name is None and http == "GET":

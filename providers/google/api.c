@@ -10,6 +10,7 @@
 #include "core/net/url.h"
 #include "providers/google/auth/credentials.h"
 #include "providers/google/auth/credentials_kind.h"
+#include "providers/google/base/permission.h"
 
 /* A server that sends more pages than this is broken. */
 #define PAGES_MAX 10000
@@ -114,6 +115,22 @@ int api_send(struct google *google, const struct http_request *request,
 	return ret;
 }
 
+/* Says which permission is missing, unless the service did. */
+static void name_permission(const struct api_request *request,
+			    struct error *err)
+{
+	struct buf name = { 0 }, text = { 0 };
+
+	if (permission_add(request->service, request->method, request->path,
+			   &name) &&
+	    !strstr(err->text, name.data)) {
+		buf_printf(&text, "; this takes the permission %s", name.data);
+		error_append(err, text.data);
+	}
+	buf_done(&name);
+	buf_done(&text);
+}
+
 static int call(struct google *google, const struct api_request *request,
 		const char *page, struct api_answer *answer, struct error *err)
 {
@@ -144,6 +161,8 @@ static int call(struct google *google, const struct api_request *request,
 		} else {
 			api_error_reason(&response, &answer->reason);
 			ret = api_error_set(&response, err);
+			if (response.status == 403 && err->code == ERROR_DENIED)
+				name_permission(request, err);
 		}
 	}
 	http_response_done(&response);

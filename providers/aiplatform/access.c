@@ -82,12 +82,33 @@ static int look(void *ctx, const struct resource *want, struct arena *mem,
 		struct config *config, bool *granted, struct error *err)
 {
 	struct google *google = managed_google(ctx);
+	const char *place, *key;
 	struct iam_grant grant;
+	json_t *kept;
+	int ret = 0;
 
+	if (managed_parent(ctx, want->job, mem, &place, err) < 0)
+		return -1;
+	key = arena_printf(mem, "TPU access in %s", place);
+	kept = managed_kept(ctx, key);
+	if (kept) {
+		config->project = place + strlen("projects/");
+		config->owner = json_copy_text(kept, "owner", mem);
+		config->account = json_copy_text(kept, "account", mem);
+		*granted = json_is_true(json_object_get(kept, "granted"));
+		json_decref(kept);
+		return 0;
+	}
 	if (find_config(ctx, want->job, mem, config, err) < 0)
 		return -1;
 	grant = grant_of(config, mem);
-	return iam_is_granted(google, &grant, granted, err);
+	ret = iam_is_granted(google, &grant, granted, err);
+	if (ret == 0)
+		managed_keep(ctx, key,
+			     json_pack("{s:s, s:s, s:b}", "owner",
+				       config->owner, "account",
+				       config->account, "granted", *granted));
+	return ret;
 }
 
 /* Completes the desired properties with the values known now. */
@@ -185,8 +206,10 @@ static int identity_create(void *ctx, const struct resource *want,
 		.body = body,
 		.repeatable = true,
 	};
-	int ret = api_call(google, &request, &answer, err);
+	int ret;
 
+	managed_forget(ctx);
+	ret = api_call(google, &request, &answer, err);
 	if (ret == 0)
 		ret = operation_wait(google, SERVICE_SERVICEUSAGE, NULL,
 				     "v1beta1/", &answer, PATIENCE_S, err);
@@ -234,6 +257,7 @@ static int binding_create(void *ctx, const struct resource *want,
 		.member = json_get_text(want->properties, "member", ""),
 	};
 
+	managed_forget(ctx);
 	return iam_give(managed_google(ctx), &grant, err);
 }
 

@@ -27,6 +27,7 @@ void *managed_open(const struct managed_service *as,
 	managed->env = *env;
 	managed->http = http;
 	managed->google = google_open(http);
+	managed_shared_init(&managed->shared);
 	return managed;
 }
 
@@ -38,6 +39,7 @@ void managed_close(void *ctx)
 		return;
 	google_close(managed->google);
 	http_free(managed->http);
+	managed_shared_done(&managed->shared);
 	free(managed);
 }
 
@@ -224,8 +226,8 @@ int managed_read(void *ctx, const struct resource *want, struct resource *found,
 	int ret = find_parent(managed, want, mem, &parent, err);
 
 	if (ret == 0)
-		ret = managed_find(managed, parent, want->job->job_id, &runs,
-				   err);
+		ret = managed_find_shared(managed, parent, want->job->job_id,
+					  &runs, err);
 	if (ret == 0 && want->job->file)
 		ret = look_for_room(managed, parent, want->job, &runs, mem,
 				    found, err);
@@ -374,6 +376,7 @@ int managed_create(void *ctx, const struct resource *want, struct error *err)
 	const char *parent;
 	int ret = managed_parent(managed, want->job, mem, &parent, err);
 
+	managed_forget(managed);
 	if (ret == 0)
 		ret = adopt(managed, parent, want, mem, err);
 	if (ret == 1)

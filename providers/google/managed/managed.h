@@ -68,6 +68,13 @@ void *managed_open(const struct managed_service *as,
 void managed_close(void *managed);
 struct google *managed_google(struct managed *managed);
 
+/* An answer that several resources of a plan need: returns new, or NULL.
+ * managed_keep() takes the value; managed_forget() is called before something
+ * changes. */
+json_t *managed_kept(struct managed *managed, const char *key);
+void managed_keep(struct managed *managed, const char *key, json_t *value);
+void managed_forget(struct managed *managed);
+
 /* For the objects that staging_desire() adds. */
 extern const struct kind managed_object;
 

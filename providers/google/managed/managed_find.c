@@ -155,6 +155,8 @@ struct managed_search {
 	const char *job_id; /* NULL: every job */
 	char label[GOOGLE_LABEL_MAX];
 	struct managed_runs *out;
+	size_t pages; /* that are left; 0: none is too many */
+	bool more;    /* there are more of them */
 };
 
 /* Whether the job is ours.  Labels are lower case and shortened, so check the
@@ -192,7 +194,11 @@ static int take_page(void *arg, const json_t *page, struct error *err)
 	json_t *item;
 	size_t i;
 
-	(void)err;
+	if (search->pages && --search->pages == 0 &&
+	    *json_get_text(page, "nextPageToken", "")) {
+		search->more = true;
+		return error_set(err, ERROR_FAILED, "there are too many runs");
+	}
 	json_array_foreach(json_object_get(page, search->collection), i, item)
 	{
 		json_array_append(search->out->all, item);
@@ -208,9 +214,32 @@ static bool is_out_of_reach(const struct error *err)
 	       strstr(err->text, "status 501");
 }
 
+void managed_pick(struct managed *managed, json_t *all, const char *job_id,
+		  struct managed_runs *out)
+{
+	struct managed_search search = { .managed = managed, .job_id = job_id };
+	json_t *item;
+	size_t i;
+
+	google_label(job_id, search.label);
+	*out = (struct managed_runs){ json_incref(all), json_array() };
+	json_array_foreach(all, i, item)
+	{
+		if (is_ours(&search, item))
+			insert(out->ours, item);
+	}
+}
+
 int managed_find(struct managed *managed, const char *parent,
 		 const char *job_id, struct managed_runs *out,
 		 struct error *err)
+{
+	return managed_find_some(managed, parent, job_id, 0, out, err);
+}
+
+int managed_find_some(struct managed *managed, const char *parent,
+		      const char *job_id, size_t pages,
+		      struct managed_runs *out, struct error *err)
 {
 	struct managed_search search = { .managed = managed,
 					 .job_id = job_id,
@@ -238,6 +267,7 @@ int managed_find(struct managed *managed, const char *parent,
 		};
 
 		search.collection = *collection;
+		search.pages = pages;
 		ret = api_list(managed->google, &request, take_page, &search,
 			       err);
 		/* Without access to a collection we have created nothing in
@@ -250,7 +280,7 @@ int managed_find(struct managed *managed, const char *parent,
 		managed_runs_done(out);
 	buf_done(&filter);
 	arena_free(mem);
-	return ret;
+	return search.more ? 1 : ret;
 }
 
 void managed_runs_done(struct managed_runs *runs)

@@ -3,14 +3,24 @@
 #ifndef JOBRUN_MANAGED_INTERNAL_H
 #define JOBRUN_MANAGED_INTERNAL_H
 
+#include <pthread.h>
+
 #include "core/spec/spec.h"
 #include "providers/google/managed/managed.h"
+
+/* See managed_shared.c. */
+struct managed_shared {
+	pthread_mutex_t lock; /* for the following members */
+	json_t *places;
+	json_t *kept;
+};
 
 struct managed {
 	const struct managed_service *as;
 	struct provider_env env;
 	struct http *http;
 	struct google *google;
+	struct managed_shared shared;
 };
 
 /* The runs of a job, or of all jobs, at their service, oldest first. */
@@ -24,6 +34,13 @@ struct managed_runs {
 int managed_find(struct managed *managed, const char *parent,
 		 const char *job_id, struct managed_runs *out,
 		 struct error *err);
+/* The same; 1: there are more than `pages` pages (0: any number) of them. */
+int managed_find_some(struct managed *managed, const char *parent,
+		      const char *job_id, size_t pages,
+		      struct managed_runs *out, struct error *err);
+/* The same from messages that were listed for all jobs. */
+void managed_pick(struct managed *managed, json_t *all, const char *job_id,
+		  struct managed_runs *out);
 void managed_runs_done(struct managed_runs *runs);
 /* NULL: there is none. */
 const json_t *managed_newest(const struct managed_runs *runs);
@@ -36,6 +53,18 @@ const char *managed_parent_of(const char *name, struct arena *mem);
 /* "projects/P/jobs/X", from the run's message. */
 const char *managed_name(struct managed *managed, const char *parent,
 			 const json_t *body, struct arena *mem);
+
+/* ---- answers that many looks share (managed_shared.c) ------------------ */
+
+void managed_shared_init(struct managed_shared *shared);
+void managed_shared_done(struct managed_shared *shared);
+/* Like managed_find(), for plans: may be as old as the last managed_forget(). */
+int managed_find_shared(struct managed *managed, const char *parent,
+			const char *job_id, struct managed_runs *out,
+			struct error *err);
+/* The message of a run that is followed beside others, a few seconds old at
+ * most; returns new, or NULL: it has to be asked for. */
+json_t *managed_look_shared(struct managed *managed, const char *name);
 
 /* ---- what this machine remembers (managed_record.c) -------------------- */
 

@@ -71,6 +71,8 @@ int managed_wait(void *ctx, const struct resource *have, enum wait_state *state,
 	if (ret == 1)
 		ret = error_set(err, ERROR_FAILED, "the run is gone");
 	else if (ret == 0 && !run_state_is_final(run.state))
+		answer.body = managed_look_shared(managed, name);
+	if (ret == 0 && !answer.body && !run_state_is_final(run.state))
 		ret = managed_call(managed, "GET", name, "", NULL, NULL,
 				   &answer, err);
 	if (ret < 0 && answer.status == 404)
@@ -81,6 +83,9 @@ int managed_wait(void *ctx, const struct resource *have, enum wait_state *state,
 	if (ret == 0)
 		*state = run_state_is_final(run.state) ? WAIT_DONE
 						       : WAIT_PENDING;
+	/* Whoever asks next wants to see that. */
+	if (ret == 0 && *state == WAIT_DONE)
+		managed_forget(managed);
 	api_answer_done(&answer);
 	arena_free(mem);
 	return ret;
@@ -155,6 +160,7 @@ int managed_cancel(void *ctx, const struct resource *have, bool now,
 	int ret = locate(managed, have, mem, &run, &name, err);
 
 	(void)now;
+	managed_forget(managed);
 	if (ret == 0 && !run_state_is_final(run.state))
 		ret = managed_end(managed, name, mem, err);
 	/* If the service chooses names, there may be several runs. */
@@ -222,8 +228,10 @@ int managed_delete(void *ctx, const struct resource *have, struct error *err)
 	struct arena *mem = arena_new();
 	struct run_record run;
 	const char *name;
-	int ret = forget_recorded(managed, have->name, mem, err);
+	int ret;
 
+	managed_forget(managed);
+	ret = forget_recorded(managed, have->name, mem, err);
 	if (ret == 1)
 		ret = locate(managed, have, mem, &run, &name, err);
 	else if (ret == 0)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/json.h"
+#include "core/spec/restart.h"
 #include "core/supervise/supervisor_internal.h"
 #include "core/supervise/supervisor_process.h"
 
@@ -33,6 +34,25 @@ static void fail_to_start(struct supervisor *s, const struct error *err)
 	supervisor_stop_waiting(s, RUN_FAILED, err->text);
 }
 
+/* Deletes machines that never became usable, which may help, if the job wants
+ * to be restarted after the loss of a machine.  Returns whether they are to be
+ * made anew. */
+static bool drop_unusable(struct supervisor *s, const struct error *why)
+{
+	const struct attempt_outcome outcome = { .cause = OUTCOME_LOST };
+	const struct restart_counts counts = { s->run.restarts,
+					       s->run.preemptions };
+	struct restart_decision decision;
+	struct error err;
+
+	restart_decide(&s->context.spec.restart, &counts, &outcome, &decision);
+	if (why->code != ERROR_TIMEOUT || !decision.again)
+		return false;
+	s->run.preemptions = decision.counts.preemptions;
+	on_machines(s, why->text);
+	return allocation_release(s->allocation, &err) == 0;
+}
+
 void supervisor_get_machines(struct supervisor *s)
 {
 	struct error err;
@@ -40,7 +60,10 @@ void supervisor_get_machines(struct supervisor *s)
 
 	s->wants_machines = false;
 	s->getting = true;
-	ret = run_context_settle(&s->context, s->allocation, s->mem, &err);
+	do {
+		ret = run_context_settle(&s->context, s->allocation, s->mem,
+					 &err);
+	} while (ret < 0 && !s->cancelled && drop_unusable(s, &err));
 	s->getting = false;
 	if (s->cancelled)
 		supervisor_stop_waiting(s, RUN_CANCELLED, "cancelled");

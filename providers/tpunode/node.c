@@ -236,10 +236,10 @@ static int judge(struct tpu_ctx *ctx, const struct resource *have,
 		*out = WAIT_DONE;
 		return 0;
 	}
-	snprintf(what, sizeof(what), "%s%s%s%s%s in %s", node->state,
+	snprintf(what, sizeof(what), "%s%s%s%s%s in %s%s", node->state,
 		 *node->health ? ", " : "", node->health,
 		 *node->health_text ? ": " : "", node->health_text,
-		 one->place.zone);
+		 one->place.zone, making_passed(&ctx->maker, have->name));
 	*out = WAIT_PENDING;
 	return tpu_node_pending(
 		have, json_get_text(one->body, "createTime", ""), what, err);

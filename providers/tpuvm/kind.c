@@ -319,6 +319,7 @@ static int judge(struct tpu_ctx *ctx, const struct resource *have,
 			  "what its VMs are called");
 	else
 		describe_wait(state, err);
+	error_append(err, making_passed(&ctx->maker, have->name));
 	*out = WAIT_PENDING;
 	return 0;
 }

@@ -343,35 +343,58 @@ out:
 	buf_done(&list);
 }
 
-void check_tpu_zone(const struct check *check)
+/* Whether TPUs of that type and size are known to be in the zone; `near` is one
+ * that has them. */
+static bool has_tpu(const struct tpu *tpu, unsigned count, const char *zone,
+		    const char **near)
 {
-	const struct accelerator_config *config = tpu_config(check);
-	const char *zone = check->job->jobrun.zone;
-	const struct tpu *tpu = is_tpu(config->type) ? tpu_of(check) : NULL;
-	const struct node *at;
-	const char *near = NULL;
-	unsigned count = (unsigned)config->count;
 	size_t i;
 
-	if (!tpu || !zone || !catalogue_zone(check->catalogue, zone))
-		return;
 	for (i = 0; i < tpu->zone_count; i++) {
 		const struct tpu_zone *one = &tpu->zones[i];
 
 		if (count && (count < one->min || count > one->max))
 			continue;
 		if (!strcmp(one->name, zone))
-			return;
-		near = one->name;
+			return true;
+		*near = one->name;
 	}
-	at = value_of(&check->job->jobrun, "zone");
-	if (!at)
+	return false;
+}
+
+static void check_tpu_in(const struct check *check, const char *zone,
+			 const struct node *at, const char *path)
+{
+	const struct accelerator_config *config = tpu_config(check);
+	const struct tpu *tpu = is_tpu(config->type) ? tpu_of(check) : NULL;
+	const char *near = NULL;
+
+	if (!tpu || !zone || !at || !catalogue_zone(check->catalogue, zone) ||
+	    has_tpu(tpu, (unsigned)config->count, zone, &near))
 		return;
-	broken(check, at, "jobrun.zone",
-	       "\"zone\" %s is not known to have a %s with count %ld", zone,
-	       config->type, config->count);
+	broken(check, at, path,
+	       "\"%s\" %s is not known to have a %s with count %ld",
+	       strrchr(path, '.') + 1, zone, config->type, config->count);
 	mark_type(check);
 	mark_also(check, value_of(config, "count"), "how much of it");
 	if (near)
 		problem_hint(check->found, "%s is", near);
+}
+
+void check_tpu_zone(const struct check *check)
+{
+	const struct jobrun_block *jobrun = &check->job->jobrun;
+	const struct node *block = value_of(jobrun, jobrun->provider);
+	const struct node *others = block ? node_get(block, "zones") : NULL;
+	char path[128];
+	const struct item *one;
+
+	check_tpu_in(check, jobrun->zone, value_of(jobrun, "zone"),
+		     "jobrun.zone");
+	snprintf(path, sizeof(path), "jobrun.%s.zones", jobrun->provider);
+	if (!others || others->kind != NODE_LIST)
+		return;
+	for (one = others->items; one; one = one->next)
+		if (one->value->kind == NODE_SCALAR)
+			check_tpu_in(check, one->value->text, one->value, path);
 }

@@ -126,6 +126,12 @@ status_says() {
   echo "$output"
   [ "$status" -eq 75 ]
   [[ $output == *"There is no more capacity in the zone"* ]]
+  tell state '{"tpu": {"europe-west4-a": {"script": [{"state": "CREATING"}, {"state": "READY", "health": "HEALTHY"}]}, "us-central1-a": {"create": {"now": true, "http": 404,
+      "message": "Accelerator type v3-8 was not found in zone us-central1-a"}}}}'
+  "$JOBRUN" apply --yes job.yaml >out 2>&1 3>&- &
+  wait_until 30 grep -q 'europe-west4-a; us-central1-a does not offer it' out
+  jobrun cancel wait
+  wait $! || true
   sed -i 's/zones: .europe-west4-a./readyTimeout: 5m/' job.yaml
   run jobrun apply --yes job.yaml
   echo "$output"

@@ -160,6 +160,20 @@ PY
   wait_until 15 nothing_runs
 }
 
+@test "a TPU that never is usable is made anew, as often as restart allows" {
+  begin '{"*": {"sick": 1, "script": [{"state": "READY", "health": "HEALTHY"}]}}'
+  # More than one is for machines so slow that a good one takes as long.
+  pod job.yaml 'echo hello' '  restart: {maxPreemptions: 5, backoff: 0s}
+  tpu-vm: {readyTimeout: 10s}'
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"pod: SUCCEEDED"* ]]
+  [ "$(asked POST '/nodes[?]')" -ge 2 ]
+  [ "$(made)" -eq 0 ]
+  end_google
+}
+
 @test "a delete that fails is tried again, shown by status, and done by the next apply" {
   begin '{"*": {"delete": {"code": 13, "message": "An internal error occurred."}, "delete_times": 2}}'
   pod job.yaml

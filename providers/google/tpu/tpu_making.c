@@ -25,6 +25,7 @@ struct making {
 	bool known;           /* requested here, or seen usable */
 	bool resting;         /* no zone has capacity: wait for a round */
 	struct error no_more; /* the answer of the last zone */
+	char passed[80];      /* "; us-central1-a does not offer it" */
 	int64_t begun_ms;     /* the first round; all times are monotonic */
 	int64_t next_round_ms;
 	int64_t pause_ms;
@@ -150,6 +151,10 @@ static int try_zones(struct tpu_maker *maker, struct making *one,
 					    places->zones[one->zone]);
 		if (is_stock_out(err))
 			no_more = *err;
+		else
+			snprintf(one->passed, sizeof(one->passed),
+				 "; %s does not offer it",
+				 places->zones[one->zone]);
 		sold_out = sold_out || is_stock_out(err);
 	}
 	one->zone = 0;
@@ -252,8 +257,8 @@ int making_look(struct tpu_maker *maker, const struct resource *want,
 	if (ret == 0 && one->resting) {
 		ret = say_resting(one, err);
 	} else if (ret == 0 && one->operation) {
-		error_set(err, ERROR_TRY_AGAIN, "it is being created in %s",
-			  places.zones[one->zone]);
+		error_set(err, ERROR_TRY_AGAIN, "it is being created in %s%s",
+			  places.zones[one->zone], one->passed);
 		ret = 1;
 	}
 	arena_free(mem);
@@ -307,6 +312,11 @@ int64_t making_since(struct tpu_maker *maker, const char *name)
 	if (!one->since_ms)
 		one->since_ms = time_monotonic_ms();
 	return one->since_ms;
+}
+
+const char *making_passed(struct tpu_maker *maker, const char *name)
+{
+	return find(maker, name)->passed;
 }
 
 void making_done(struct tpu_maker *maker, const char *name)

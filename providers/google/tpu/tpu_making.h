@@ -59,6 +59,10 @@ int making_refused(struct tpu_maker *maker, const struct resource *want,
 int64_t making_since(struct tpu_maker *maker, const char *name);
 void making_done(struct tpu_maker *maker, const char *name);
 
+/* What is to be said of zones that were passed over, as they do not offer it: ""
+ * or "; ZONE does not offer it".  Borrowed. */
+const char *making_passed(struct tpu_maker *maker, const char *name);
+
 /* Whether it is time to renew something that must be renewed every
  * `every_s`. */
 bool making_renews(struct tpu_maker *maker, const char *name, long every_s);

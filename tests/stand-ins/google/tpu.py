@@ -14,6 +14,7 @@ state["tpu"] tells how things are to go, by "ZONE/NODE", by "ZONE" or by "*":
     create      an error: {"code", "message"} of the operation that makes it,
                 as often as "create_times" says (always)
     delete      the same of the one that deletes it, with "delete_times"
+    sick        how many of those that are made next never are usable
     preempt     true: it is taken away at the next look, once
     maintenance at how many looks from now on it is under maintenance
     lose        operations are not to be found
@@ -162,6 +163,9 @@ def look(server, version, name, zone, node):
         there["preempted"] = True
     if there.get("deleting"):
         script = [{"state": "DELETING"}]
+    elif there.get("sick"):
+        script = [{"state": "READY", "health": "TIMEOUT",
+                   "healthDescription": "the TPU does not answer"}]
     elif there.get("preempted"):
         script = [{"state": "PREEMPTED"}]
     elif told.get("maintenance"):
@@ -240,6 +244,12 @@ def add_node(server, version, project, zone, node_id, body):
     body = dict(body, createTime=time.strftime("%Y-%m-%dT%H:%M:%SZ",
                                                time.gmtime()))
     there = tpu.nodes[name] = {"body": body, "looks": 0}
+    for key in (f"{zone}/{node_id}", zone, "*"):
+        one = server.state.get("tpu", {}).get(key, {})
+        if one.get("sick", 0) > 0:
+            one["sick"] -= 1
+            there["sick"] = True
+            break
 
     def end():
         if failure and tpu.nodes.get(name) is there:

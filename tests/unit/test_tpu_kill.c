@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `kill -9` of the process that creates and deletes the TPUs of a run, after
- * each of its requests: another process takes over and ends as if nothing had
- * happened.  The requests are enumerated: each child dies at the next one,
- * until one does not.  TPUs that are lost by themselves are tested, too.
+ * `kill -9` of the process that creates and deletes the TPUs of a run, before or
+ * after each of its requests: another process takes over and ends as if nothing
+ * had happened.  The requests are enumerated: each child dies at the next one,
+ * until one does not.  Requests that fail, and TPUs that are lost by themselves,
+ * are tested, too.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -248,26 +249,83 @@ static void is_settled(const struct fixture *f, int nth)
 static int any_request_can_be_the_last(struct fixture *f, const char *path,
 				       int first, int last)
 {
+	static const char *const moments[] = { "kill-after", "kill" };
 	const enum role roles[] = { MAKES_AND_DELETES, DELETES };
 	int step = sample_step(2), nth, i;
 	bool ended = false;
 
 	for (nth = first; !ended && nth <= last; nth += step) {
-		char *fault =
-			mem_printf("[{'do': 'kill-after', 'path': '%s', "
-				   "'nth': %d, 'pid-file': '%s'}]",
-				   path, nth, stand_in_file(&f->server, "pid"));
+		for (i = 0; i < (step == 1 ? 4 : nth % 3 ? 1 : 2); i++) {
+			char *fault = mem_printf(
+				"[{'do': '%s', 'path': '%s', 'nth': %d, "
+				"'pid-file': '%s'}]",
+				moments[step == 1 ? i / 2 : i], path, nth,
+				stand_in_file(&f->server, "pid"));
 
-		for (i = 0; i < (step > 1 && nth % 3 ? 1 : 2); i++) {
 			stand_in_tell(&f->server, "faults", fault);
 			ended = run_child(f, MAKES_AND_DELETES);
 			stand_in_tell(&f->server, "faults", "[]");
-			assert_true(run_child(f, roles[i]));
+			assert_true(run_child(f, roles[i % 2]));
 			is_settled(f, nth);
+			free(fault);
 		}
-		free(fault);
 	}
 	return nth - step;
+}
+
+static int count_requests(const struct fixture *f)
+{
+	json_t *all = stand_in_ask(&f->server, "requests"), *one;
+	int count = 0;
+	size_t i;
+
+	json_array_foreach(all, i, one)
+	{
+		const char *path = json_get_text(one, "path", "");
+
+		count += strstr(path, "/tpu/") || strstr(path, "/compute/");
+	}
+	json_decref(all);
+	return count;
+}
+
+/* Each request fails once, in each of the ways in which it may: the run ends as
+ * if that had not happened.  `make test` takes a sample. */
+static void any_request_can_fail(struct fixture *f,
+				 const struct provider *provider,
+				 const char *more)
+{
+	static const char *const ways[] = {
+		"'do': 'status', 'status': 503",
+		"'do': 'status', 'status': 429",
+		"'do': 'drop-answer'",
+		"'do': 'cut'",
+	};
+	int step = sample_step(12), before = count_requests(f), count, way, nth;
+
+	stand_in_tell(
+		&f->server, "state",
+		"{'tpu': {'*': {'hosts': 4}}, 'compute': {'starting': 0}}");
+	plan_for(f, provider, "", more);
+	f->zone = "europe-west4-a";
+	assert_true(run_child(f, MAKES_AND_DELETES));
+	count = count_requests(f) - before;
+	assert_true(count > 8);
+	for (way = 0; way < (int)COUNT(ways); way++)
+		for (nth = 1 + (step > 1 ? 3 * way : 0); nth <= count;
+		     nth += step) {
+			char *fault = mem_printf("[{%s, 'path': "
+						 "'^/(tpu|compute)/', 'nth': "
+						 "%d}]",
+						 ways[way], nth);
+
+			stand_in_tell(&f->server, "faults", fault);
+			if (!run_child(f, MAKES_AND_DELETES))
+				fail_msg("killed with %s", fault);
+			is_settled(f, nth);
+			free(fault);
+		}
+	stand_in_tell(&f->server, "faults", "[]");
 }
 
 static void in_one_zone(struct fixture *f, const struct provider *provider,
@@ -472,6 +530,21 @@ static void who_goes_on_sends_the_same_requests(void **state)
 	}
 }
 
+static void a_failed_request_of_tpu_nodes_changes_nothing(void **state)
+{
+	any_request_can_fail(*state, &provider_tpu_node, "");
+}
+
+static void a_failed_request_of_tpu_vms_changes_nothing(void **state)
+{
+	any_request_can_fail(*state, &provider_tpu_vm, "");
+}
+
+static void a_failed_request_of_the_queue_changes_nothing(void **state)
+{
+	any_request_can_fail(*state, &provider_tpu_vm, ", queued: true");
+}
+
 static void of_tpu_vms_in_zones(void **state)
 {
 	in_the_second_zone(*state, &provider_tpu_vm);
@@ -488,6 +561,9 @@ int main(void)
 		cmocka_unit_test(of_tpu_vms_in_zones),
 		cmocka_unit_test(of_tpu_vms_in_the_queue),
 		cmocka_unit_test(who_goes_on_sends_the_same_requests),
+		cmocka_unit_test(a_failed_request_of_tpu_nodes_changes_nothing),
+		cmocka_unit_test(a_failed_request_of_tpu_vms_changes_nothing),
+		cmocka_unit_test(a_failed_request_of_the_queue_changes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

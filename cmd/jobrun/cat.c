@@ -81,7 +81,7 @@ static const struct opt options[] = {
 	{ 0, "consumer", OPT_STRING, offsetof(struct cat_opts, consumer),
 	  "I/N", "be consumer I of N (as --fifo has them)" },
 	{ 0, "state", OPT_STRING, offsetof(struct cat_opts, state), "PATH",
-	  "go on after what consumers took; $JOBRUN_DATA_STATE" },
+	  "go on after what was taken; $JOBRUN_DATA_STATE" },
 	{ 0, "taken", OPT_NUMBER, offsetof(struct cat_opts, taken), "N",
 	  "only print the state after N samples of the stream" },
 	{ 0, "raw", OPT_FLAG, offsetof(struct cat_opts, raw), NULL,

@@ -88,17 +88,85 @@ need_dpkg() {
     GITHUB_STEP_SUMMARY=$TMP/summary OPTIONS= PATHS=jobs
   "$TOP/packaging/action/plan"
   grep -qx changes=true out
-  grep -qx "plan=$TMP/jobrun-plan.md" out
+  plan=$(sed -n 's/^plan=//p' out)
   grep -q '`a`' summary
   jobrun apply jobs
   : >out
   "$TOP/packaging/action/plan"
   grep -qx changes=false out
+  # The plan of an earlier step stays.
+  grep -q '`a`' "$plan"
+  OPTIONS='--format job?' run "$TOP/packaging/action/plan"
+  [ "$status" -eq 64 ]
+  [[ $output == *"job?"* ]]
   echo 'jobId: [' >jobs/a.yaml
   run "$TOP/packaging/action/plan"
   [ "$status" -eq 65 ]
+}
+
+@test "the action installs the release of its sources, or the one that is named" {
+  mkdir bin
+  ln -s "$JOBRUN" bin/jobrun
+  printf '#!/bin/sh\necho amd64\n' >bin/dpkg
+  printf '#!/bin/sh\necho "$*" >>"%s"\nexit 22\n' "$TMP/asked" >bin/curl
+  chmod +x bin/dpkg bin/curl
+  export PATH=$TMP/bin:$PATH REPOSITORY=a/b SERVER=https://host GITHUB_ACTION_PATH=$TOP VERSION=
+  version=$(cat "$TOP/VERSION")
   # What is installed already is not installed again.
-  VERSION=v0 REPOSITORY=a/b SERVER=http://127.0.0.1:1 "$TOP/packaging/action/install"
+  "$TOP/packaging/action/install"
+  VERSION=v$version "$TOP/packaging/action/install"
+  [ ! -e asked ]
+  VERSION=v9.8.7 run "$TOP/packaging/action/install"
+  [ "$status" -eq 22 ]
+  grep -q "https://host/a/b/releases/download/v9.8.7/jobrun_9.8.7_amd64.deb$" asked
+  # Another version is not that of these sources.
+  printf '#!/bin/sh\necho jobrun 0\n' >program
+  chmod +x program
+  ln -sf "$TMP/program" bin/jobrun
+  run "$TOP/packaging/action/install"
+  [ "$status" -eq 22 ]
+  grep -q "https://host/a/b/releases/download/v$version/jobrun_${version}_amd64.deb$" asked
+}
+
+@test "a release is a draft until it has its files, and can be made again" {
+  mkdir bin build
+  echo x >build/x.tar.gz
+  echo x >build/x.deb
+  python3 -c '
+import sys, yaml
+flow = yaml.safe_load(open(sys.argv[1]))
+print(flow["jobs"]["packages"]["steps"][-1]["run"])' "$TOP/.github/workflows/release.yml" >publish
+  cat >bin/curl <<'SH'
+#!/bin/bash
+[[ $* != *secret* ]] || exit 99
+echo "${@:4}" >>"$ASKED"
+grep -q 'Authorization: Bearer secret' "${3#@}" || exit 98
+case $* in
+  *per_page*) cat "$THERE" ;;
+  *'"draft": true'*) echo '{"id": 7}' ;;
+esac
+SH
+  chmod +x bin/curl
+  export PATH=$TMP/bin:$PATH ASKED=$TMP/asked THERE=$TMP/there TOKEN=secret \
+    GITHUB_API_URL=https://api.github.com GITHUB_REPOSITORY=a/b GITHUB_REF_NAME=v1
+  echo '[{"id": 5, "tag_name": "v1", "draft": true}, {"id": 4, "tag_name": "v0", "draft": false}]' >there
+  bash -e publish
+  cat asked
+  sed 's/^.*per_page.*/list/; s/^.*DELETE.*releases/DELETE/; s/^.*"draft": true.*/create/; s/^.*name=/file /; s/^.*PATCH.*/publish/' \
+    asked >did
+  diff did - <<'END'
+list
+DELETE/5
+create
+file x.tar.gz
+file x.deb
+file SHA256SUMS
+publish
+END
+  echo '[{"id": 7, "tag_name": "v1", "draft": false}]' >there
+  : >asked
+  bash -e publish
+  [ "$(wc -l <asked)" = 1 ]
 }
 
 @test "the workflows and the action are YAML, and name files that are there" {

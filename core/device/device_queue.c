@@ -13,6 +13,7 @@
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
 #include "core/base/clock.h"
+#include "core/base/file_watch.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/device/lease.h"
@@ -360,10 +361,10 @@ static void on_change(void *arg, uint32_t events)
  * way. */
 static int watch(struct device_queue *q, struct error *err)
 {
-	q->watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (q->watch < 0 || inotify_add_watch(q->watch, q->deps.folder,
-					      IN_CLOSE_WRITE | IN_DELETE |
-						      IN_MOVE | IN_ONLYDIR) < 0)
+	q->watch = file_watch_new();
+	if (q->watch < 0 || file_watch_add(q->watch, q->deps.folder,
+					   IN_CLOSE_WRITE | IN_DELETE |
+						   IN_MOVE | IN_ONLYDIR) < 0)
 		return error_errno(err, "cannot watch '%s'", q->deps.folder);
 	q->event =
 		loop_add_fd(q->deps.loop, q->watch, EPOLLIN, on_change, q, err);

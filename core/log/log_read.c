@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/file_watch.h"
 #include "core/log/log_cursor.h"
 #include "core/log/log_grep.h"
 
@@ -396,16 +397,16 @@ static void watch_indexes(struct log_reader *reader, const char *logs)
 			continue;
 		path = log_index_path(reader->folder, source->type,
 				      source->index);
-		ret = inotify_add_watch(reader->watch, path,
-					IN_MODIFY | IN_CLOSE_WRITE);
+		ret = file_watch_add(reader->watch, path,
+				     IN_MODIFY | IN_CLOSE_WRITE);
 		free(path);
 		if (ret >= 0) {
 			reader->index_watched[i] = true;
 		} else if (errno == ENOSPC) { /* the user's limit on watches */
 			reader->all_watched =
-				inotify_add_watch(reader->watch, logs,
-						  IN_CREATE | IN_MOVED_TO |
-							  IN_MODIFY) >= 0;
+				file_watch_add(reader->watch, logs,
+					       IN_CREATE | IN_MOVED_TO |
+						       IN_MODIFY) >= 0;
 			break;
 		}
 	}
@@ -423,8 +424,8 @@ static int watch_update(struct log_reader *reader, struct error *err)
 		;
 	if (!reader->logs_watched) {
 		reader->logs_watched =
-			inotify_add_watch(reader->watch, logs,
-					  IN_CREATE | IN_MOVED_TO) >= 0;
+			file_watch_add(reader->watch, logs,
+				       IN_CREATE | IN_MOVED_TO) >= 0;
 		if (!reader->logs_watched && errno != ENOENT) {
 			error_errno(err, "cannot watch '%s'", logs);
 			goto out;
@@ -442,12 +443,12 @@ int log_reader_watch(struct log_reader *reader, struct error *err)
 {
 	if (reader->watch >= 0)
 		return reader->watch;
-	reader->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	reader->watch = file_watch_new();
 	if (reader->watch < 0)
 		return error_errno(err, "cannot watch '%s'", reader->folder);
 	/* Watch the parent first: the folder of logs may appear at this
 	 * moment. */
-	if (inotify_add_watch(reader->watch, reader->folder, IN_CREATE) < 0) {
+	if (file_watch_add(reader->watch, reader->folder, IN_CREATE) < 0) {
 		error_errno(err, "cannot watch '%s'", reader->folder);
 		goto fail;
 	}

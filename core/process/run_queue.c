@@ -14,6 +14,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
+#include "core/base/file_watch.h"
 
 #define LOCK "lock"
 #define WAITS "w-"
@@ -179,11 +180,11 @@ static void on_change(void *arg, uint32_t events)
  * way. */
 static int watch(struct run_queue *q, struct error *err)
 {
-	q->watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	q->watch = file_watch_new();
 	if (q->watch < 0 ||
-	    inotify_add_watch(q->watch, q->folder_path,
-			      IN_CREATE | IN_CLOSE_WRITE | IN_DELETE | IN_MOVE |
-				      IN_ONLYDIR) < 0)
+	    file_watch_add(q->watch, q->folder_path,
+			   IN_CREATE | IN_CLOSE_WRITE | IN_DELETE | IN_MOVE |
+				   IN_ONLYDIR) < 0)
 		return error_errno(err, "cannot watch '%s'", q->folder_path);
 	q->event =
 		loop_add_fd(q->deps.loop, q->watch, EPOLLIN, on_change, q, err);

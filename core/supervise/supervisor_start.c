@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
+#include "core/base/file_watch.h"
 #include "core/base/text.h"
 #include "core/process/process.h"
 #include "core/process/reserve.h"
@@ -417,11 +418,11 @@ int supervisor_watch(struct store *store, const char *job_id, int attempt,
 		     int *fd, struct error *err)
 {
 	char *folder = home_folder(store, job_id, attempt);
-	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	int watch = file_watch_new();
 	int ret = 0;
 
 	/* Only the folder itself is watched, not the logs below it. */
-	if (watch < 0 || inotify_add_watch(watch, folder, IN_CLOSE_WRITE) < 0) {
+	if (watch < 0 || file_watch_add(watch, folder, IN_CLOSE_WRITE) < 0) {
 		ret = error_errno(err, "cannot watch '%s'", folder);
 		if (watch >= 0)
 			close(watch);

@@ -505,3 +505,19 @@ shows_no_more() {
   state_is a RUNNING
   jobrun cancel --now a
 }
+
+@test "where a user has no instance of inotify left, files are looked at by time" {
+  without() {
+    unshare -Ur sh -c 'echo 0 >/proc/sys/user/max_inotify_instances && exec "$@"' sh "$@"
+  }
+  without true 2>/dev/null || skip "needs a user namespace with limits of its own"
+  job a.yaml a 'for i in 1 2 3; do echo "line $i"; sleep 0.2; done'
+  echo '  local: {runsAtOnce: 1}' >>a.yaml
+  run without "$JOBRUN" apply a.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output != *"cannot watch"* ]]
+  [ "$(grep -c 'line [123]$' <<<"$output")" -eq 3 ]
+  run without "$JOBRUN" logs -f a
+  [ "$(grep -c 'line [123]$' <<<"$output")" -eq 3 ]
+}

@@ -55,12 +55,11 @@ static int check(const struct app *app, const struct buf *text,
 }
 
 /* Reports what was lost; returns the exit status. */
-static int say_lost(struct app *app, int lost)
+static int say_lost(struct app *app, int lost, const char *hint)
 {
 	app_say(app,
-		"%d setting%s cannot be kept in a job file: see the comments "
-		"(--lossy drops them)",
-		lost, lost == 1 ? "" : "s");
+		"%d setting%s cannot be kept in a job file: see the comments%s",
+		lost, lost == 1 ? "" : "s", hint);
 	return ERROR_INVALID;
 }
 
@@ -71,8 +70,8 @@ static bool is_file(const char *word)
 	return stat(word, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
-static int foreign(const char *path, struct problems *found, struct buf *out,
-		   struct error *err)
+static int foreign(const char *path, const char *folder, struct problems *found,
+		   struct buf *out, struct error *err)
 {
 	struct import_place places[PLACES_MAX] = { { 0 } };
 	const struct catalogue *catalogue;
@@ -85,14 +84,14 @@ static int foreign(const char *path, struct problems *found, struct buf *out,
 	catalogue = catalogue_get(err);
 	if (!catalogue)
 		return -1;
-	return import_foreign(path, places, catalogue, found, out, err);
+	return import_foreign(path, folder, places, catalogue, found, out, err);
 }
 
-int import_file(struct app *app, const char *path, struct buf *text,
-		struct error *err)
+int import_file(struct app *app, const char *path, const char *folder,
+		struct buf *text, struct error *err)
 {
 	struct problems found = { 0 };
-	int lost = foreign(path, &found, text, err), status = 0;
+	int lost = foreign(path, folder, &found, text, err), status = 0;
 
 	if (lost < 0) {
 		show(app, &found);
@@ -107,7 +106,7 @@ int import_file(struct app *app, const char *path, struct buf *text,
 					 path);
 	}
 	if (lost > 0)
-		say_lost(app, lost);
+		say_lost(app, lost, "");
 	problems_done(&found);
 	return lost < 0 ? -1 : 0;
 }
@@ -128,7 +127,7 @@ static int run(struct app *app, int argc, char **argv)
 		return status;
 	outline_init(&all, providers);
 	if (argc - first == 1 && is_file(argv[first]))
-		lost = foreign(argv[first], &found, &text, &err);
+		lost = foreign(argv[first], NULL, &found, &text, &err);
 	else
 		lost = import_gcloud(argv + first, (size_t)(argc - first),
 				     all.provider_names, &found, &text, &err);
@@ -136,7 +135,7 @@ static int run(struct app *app, int argc, char **argv)
 		app_print(app, &text);
 		status = check(app, &text, &err);
 		if (lost && !opts.lossy && !status)
-			status = say_lost(app, lost);
+			status = say_lost(app, lost, " (--lossy drops them)");
 	} else {
 		show(app, &found);
 		status = problems_errors(&found) ? ERROR_INVALID

@@ -5,9 +5,9 @@
 
 #include "cmd/jobrun/ui/app.h"
 
-/* Adds the text of the job file; a job file of ours stays as it is.  What has
- * no counterpart is a comment in it, and is said. */
-int import_file(struct app *app, const char *path, struct buf *text,
-		struct error *err);
+/* Adds the text of a job file that will stand in `folder`, an absolute path.
+ * What has no counterpart is a comment in it, and is said. */
+int import_file(struct app *app, const char *path, const char *folder,
+		struct buf *text, struct error *err);
 
 #endif

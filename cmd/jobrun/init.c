@@ -155,25 +155,17 @@ static int write_schema(struct init *init, struct error *err)
 	return ret;
 }
 
-/* Writes the job of the user's own script or file, if there is one.  A
- * converted one stands beside its origin, as its paths do. */
+/* Writes the job of the user's own script or file, if there is one. */
 static int write_job(struct init *init, struct error *err)
 {
 	const struct init_job *how = &init->opts->job;
 	struct buf text = { 0 };
-	char *name = NULL, *folder, *beside;
+	char *name = NULL;
 	int ret =
 		init_job_make(init->app, init->folder, how, &name, &text, err);
 
 	if (ret == 0) {
-		folder =
-			how->from ? path_folder(how->from) : mem_strdup("jobs");
-		beside = how->from && *init->folder ? path_absolute(folder)
-						    : mem_strdup(folder);
-		init->job = mem_printf("%s/%s%s", beside, name,
-				       how->from ? ".job.yaml" : ".yaml");
-		free(beside);
-		free(folder);
+		init->job = mem_printf("jobs/%s.yaml", name);
 		ret = write_one(init, init->job, false, buf_text(&text), err);
 	}
 	free(name);

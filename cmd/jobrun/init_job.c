@@ -2,6 +2,7 @@
 #include "cmd/jobrun/init_job.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -118,6 +119,10 @@ static int from_script(struct app *app, const char *folder,
 		path = mem_strdup(how->script);
 	else if (found)
 		path = app_ask(app, "Which script trains?", script.path);
+	if (!path && how->provider)
+		ret = error_set(err, ERROR_USAGE,
+				"--provider is for the job of a script: name "
+				"that with --script");
 	if (!path)
 		goto out;
 	ret = -1;
@@ -141,14 +146,43 @@ out:
 	return ret;
 }
 
+/* The folder of the job files as an absolute path; it may not be there yet. */
+static char *jobs_folder(const char *folder)
+{
+	char clean[PATH_MAX];
+	char *top = realpath(*folder ? folder : ".", NULL), *out;
+
+	if (!top)
+		top = path_absolute(path_clean(folder, clean) ? folder : clean);
+	out = path_join(top, "jobs");
+	free(top);
+	return out;
+}
+
+static int from_file(struct app *app, const char *folder,
+		     const struct init_job *how, char **name, struct buf *text,
+		     struct error *err)
+{
+	char *jobs;
+	int ret;
+
+	if (how->script || how->provider)
+		return error_set(err, ERROR_USAGE,
+				 "--from takes the script and the provider "
+				 "from its file: leave out --%s",
+				 how->script ? "script" : "provider");
+	jobs = jobs_folder(folder);
+	ret = import_file(app, how->from, jobs, text, err);
+	if (ret == 0)
+		*name = name_of(how->from);
+	free(jobs);
+	return ret;
+}
+
 int init_job_make(struct app *app, const char *folder,
 		  const struct init_job *how, char **name, struct buf *text,
 		  struct error *err)
 {
-	if (!how->from)
-		return from_script(app, folder, how, name, text, err);
-	if (import_file(app, how->from, text, err) < 0)
-		return -1;
-	*name = name_of(how->from);
-	return 0;
+	return how->from ? from_file(app, folder, how, name, text, err)
+			 : from_script(app, folder, how, name, text, err);
 }

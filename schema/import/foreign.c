@@ -295,6 +295,36 @@ static const char *place_of(const struct foreign_form *form,
 	return NULL;
 }
 
+/* Keeps the directory of the source where the job file will be elsewhere. */
+static void move_source(const struct foreign *foreign,
+			const struct foreign_form *form)
+{
+	json_t *job = foreign->import->job;
+	const char *source =
+		json_string_value(import_get(job, "jobrun.source"));
+	char *beside, *home, *from, *to;
+	size_t len;
+
+	if (!source && form->at_home)
+		source = ".";
+	if (!source || *source == '/' || *source == '~')
+		return;
+	beside = path_folder(foreign->file);
+	home = realpath(beside, NULL);
+	from = mem_printf("%s/%s/", home ? home : beside,
+			  strcmp(source, ".") != 0 ? source : "");
+	for (len = strlen(from); len > 1 && from[len - 2] == '/'; len--)
+		from[len - 1] = '\0';
+	to = path_relative(foreign->folder, from);
+	for (len = strlen(to); len > 1 && to[len - 1] == '/'; len--)
+		to[len - 1] = '\0';
+	import_set(job, "jobrun.source", json_text(*to ? to : "."));
+	free(to);
+	free(from);
+	free(home);
+	free(beside);
+}
+
 static int take_form(struct foreign *foreign, const struct foreign_form *form,
 		     const struct import_place *places, struct buf *out,
 		     struct error *err)
@@ -315,6 +345,8 @@ static int take_form(struct foreign *foreign, const struct foreign_form *form,
 	import_set(import->job, "trainingInput.scaleTier", json_text("CUSTOM"));
 	if (form->take(foreign, err) < 0)
 		return error_prefix(err, "'%s'", foreign->file);
+	if (foreign->folder)
+		move_source(foreign, form);
 	lose(foreign, foreign->value, "");
 	buf_printf(out, "# From %s, %s\n", foreign->file, form->name);
 	json_array_foreach(import->notes, i, note)
@@ -354,7 +386,8 @@ static json_t *read_documents(const char *path, struct problems *found,
 	return out;
 }
 
-int import_foreign(const char *path, const struct import_place *places,
+int import_foreign(const char *path, const char *folder,
+		   const struct import_place *places,
 		   const struct catalogue *catalogue, struct problems *found,
 		   struct buf *out, struct error *err)
 {
@@ -373,6 +406,7 @@ int import_foreign(const char *path, const struct import_place *places,
 			.import = &import,
 			.catalogue = catalogue,
 			.file = path,
+			.folder = folder,
 			.value = json_object_get(document, "value"),
 			.lines = json_object_get(document, "lines"),
 		};

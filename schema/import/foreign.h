@@ -23,9 +23,10 @@ struct foreign {
 	struct import *import;
 	const struct catalogue *catalogue;
 	const char *file;
-	json_t *value;     /* the unused rest of a document */
-	json_t *lines;     /* the lines of its values, by their paths */
-	const char *block; /* the provider's block, or NULL: no provider */
+	const char *folder; /* see import_foreign() */
+	json_t *value;      /* the unused rest of a document */
+	json_t *lines;      /* the lines of its values, by their paths */
+	const char *block;  /* the provider's block, or NULL: no provider */
 };
 
 /* Where and how the tasks of one role run. */
@@ -41,7 +42,8 @@ struct foreign_form {
 	const char *name; /* "a Kubernetes Job" */
 	/* The traits of the provider that the format belongs to; 0: none. */
 	unsigned traits, unless;
-	bool text; /* not YAML: `value` has one string, "text" */
+	bool text;    /* not YAML: `value` has one string, "text" */
+	bool at_home; /* its program starts in the folder of the file */
 	bool (*is)(const json_t *value);
 	int (*take)(struct foreign *foreign, struct error *err);
 };

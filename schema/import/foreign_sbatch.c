@@ -370,6 +370,7 @@ const struct foreign_form foreign_sbatch = {
 	.traits = TRAIT_QUEUE | TRAIT_STARTS_PROGRAM,
 	.unless = TRAIT_GOOGLE_CLOUD | TRAIT_MAKES_MACHINES,
 	.text = true,
+	.at_home = true,
 	.is = is_script,
 	.take = take,
 };

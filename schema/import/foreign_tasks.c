@@ -274,6 +274,7 @@ const struct foreign_form foreign_sky = {
 
 const struct foreign_form foreign_dstack = {
 	.name = "a dstack task",
+	.at_home = true,
 	.is = is_dstack,
 	.take = take_dstack,
 };

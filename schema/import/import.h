@@ -93,8 +93,10 @@ struct catalogue;
 /*
  * The same for a file of another program: a manifest of Kubernetes, a script of
  * sbatch, a task of SkyPilot or dstack.  `places` ends with one without a name.
+ * The job file will stand in `folder`, an absolute path; NULL: beside the file.
  */
-int import_foreign(const char *path, const struct import_place *places,
+int import_foreign(const char *path, const char *folder,
+		   const struct import_place *places,
 		   const struct catalogue *catalogue, struct problems *found,
 		   struct buf *out, struct error *err);
 

@@ -91,19 +91,56 @@ PY
 }
 
 @test "init --from a script of sbatch, a task of SkyPilot, of dstack" {
-  local file name made
+  local file made
   for file in sbatch/hello.sh sky/one.yaml dstack/one.yaml; do
     mkdir -p "${file%/*}"
     cp "$FOREIGN/$file" "$file"
     run jobrun init --ci none --from "$file" "${file%/*}/new"
     echo "$file: $output"
     [ "$status" -eq 0 ]
-    made=${file%.*}.job.yaml
-    [[ $output == *"jobrun plan "*"$made"* ]]
-    jobrun validate "$made"
-    [ ! -e "${file%/*}/new/jobs" ]
+    made=$(basename "${file%.*}").yaml
+    [[ $output == *"jobrun plan ${file%/*}/new/jobs/$made"* ]]
+    # All of them, and nothing else, is what CI looks at.
+    [ "$(ls "${file%/*}/new/jobs")" = "$made" ]
+    grep -qx '  source: ../..' "${file%/*}/new/jobs/$made"
+    jobrun validate "${file%/*}/new/jobs"
   done
   run jobrun init --from nothing.yaml other
   [ "$status" -ne 0 ]
   [ ! -e other ]
+}
+
+@test "init --from: the program starts where its file is" {
+  mkdir -p repo/tasks
+  cd repo
+  echo here >tasks/word
+  printf 'type: task\nname: one\ncommands: [cat word]\nregions: [eu]\n' >tasks/one.yaml
+  run jobrun init --ci none --from tasks/one.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"1 setting cannot be kept in a job file: see the comments"* && $output != *lossy* ]]
+  grep -qx '  source: ../tasks' jobs/one.yaml
+  run jobrun apply jobs
+  [ "$status" -eq 0 ]
+  [[ $output == *here* ]]
+  mv tasks/one.yaml tasks/word .
+  rm -r jobs
+  jobrun init --ci none --from one.yaml .
+  grep -qx '  source: ..' jobs/one.yaml
+  nothing_runs
+}
+
+@test "init refuses options that would mean nothing" {
+  scripts
+  cp "$FOREIGN/sbatch/hello.sh" .
+  run jobrun init --from hello.sh --provider local new
+  [ "$status" -eq 64 ]
+  [[ $output == *"leave out --provider"* ]]
+  run jobrun init --from hello.sh --script src/train.py new
+  [ "$status" -eq 64 ]
+  [[ $output == *"leave out --script"* ]]
+  run jobrun init --provider slurm new
+  [ "$status" -eq 64 ]
+  [[ $output == *"name that with --script"* ]]
+  [ ! -e new ]
 }

@@ -20,7 +20,7 @@ static int enter(struct app *app, const char *job_id,
 		goto out;
 	}
 	if (way.pid)
-		enter_exec(way.pid, argv, &err);
+		enter_exec(way.pid, way.folder, argv, &err);
 	else
 		beside_become(way.argv, &err);
 	status = app_fail(app, &err);

@@ -13,9 +13,11 @@
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
+#include "core/base/text.h"
 #include "core/process/process.h"
 
 #define ENVIRON_MAX ((size_t)8 << 20)
+#define RUN_DIR "JOBRUN_RUN_DIR="
 
 /* Splits the text of /proc/PID/environ, which it keeps; returns new. */
 static char **split(char *text, size_t len)
@@ -41,7 +43,27 @@ static int failed(pid_t pid, struct error *err)
 			   (long)pid);
 }
 
-int enter_exec(pid_t pid, char *const *argv, struct error *err)
+/* The kernel may have given the pid to another process. */
+static int check_run(pid_t pid, char *const *envp, const char *folder,
+		     struct error *err)
+{
+	size_t len = folder ? strlen(folder) : 0;
+	const char *at;
+
+	for (; *envp; envp++) {
+		if (!text_starts(*envp, RUN_DIR))
+			continue;
+		at = *envp + strlen(RUN_DIR);
+		if (!len ||
+		    (!strncmp(at, folder, len) && (!at[len] || at[len] == '/')))
+			return 0;
+	}
+	return error_set(err, ERROR_FAILED, "process %ld is not of the run",
+			 (long)pid);
+}
+
+int enter_exec(pid_t pid, const char *folder, char *const *argv,
+	       struct error *err)
 {
 	char path[64], *text, *program = NULL;
 	char **envp;
@@ -55,6 +77,8 @@ int enter_exec(pid_t pid, char *const *argv, struct error *err)
 		return -1;
 	envp = split(text, len);
 	snprintf(path, sizeof(path), "/proc/%ld/cwd", (long)pid);
+	if (check_run(pid, envp, folder, err) < 0)
+		goto out;
 	if (chdir(path) < 0)
 		failed(pid, err);
 	else
@@ -65,6 +89,7 @@ int enter_exec(pid_t pid, char *const *argv, struct error *err)
 		execve(program, argv, envp);
 		error_errno(err, "cannot run '%s'", argv[0]);
 	}
+out:
 	free(program);
 	free(envp);
 	free(text);
@@ -102,7 +127,7 @@ int enter_attended(pid_t pid, char *const *argv, struct error *err)
 	pid_t child;
 
 	if (isatty(STDIN_FILENO))
-		return enter_exec(pid, argv, err);
+		return enter_exec(pid, NULL, argv, err);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, &before);
@@ -117,7 +142,7 @@ int enter_attended(pid_t pid, char *const *argv, struct error *err)
 	if (child == 0) {
 		setpgid(0, 0);
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		enter_exec(pid, argv, err);
+		enter_exec(pid, NULL, argv, err);
 		fprintf(stderr, "jobrun: error: %s\n", err->text);
 		_exit(126);
 	}

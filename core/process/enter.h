@@ -11,8 +11,11 @@
 /* The agent's command: enter PID -- COMMAND ARGUMENT... */
 #define ENTER_COMMAND "enter"
 
-/* Replaces this process by the command; returns only on failure, -1. */
-int enter_exec(pid_t pid, char *const *argv, struct error *err);
+/* Replaces this process by the command, if the other one is of the run whose
+ * folder is, or holds, JOBRUN_RUN_DIR (NULL: of any run); returns only on
+ * failure, -1. */
+int enter_exec(pid_t pid, const char *folder, char *const *argv,
+	       struct error *err);
 
 /*
  * The same on another machine, for a client that may vanish: without a

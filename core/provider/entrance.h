@@ -19,6 +19,7 @@ struct enter_wish {
 /* One of these. */
 struct enter_way {
 	pid_t pid; /* of the task on this machine, see core/process/enter.h */
+	const char *folder; /* of its run */
 	/* The command that this process is to become, searched in PATH. */
 	char *const *argv;
 };

@@ -37,14 +37,20 @@
  * of the user's that others cannot write to. */
 #define ELSEWHERE                                                              \
 	"d=\"%s/jobrun-$(id -u)\"; mkdir -p \"$d\" || exit 1; "                \
+	"[ -h \"$d\" ] && { echo \"$d is a link\" >&2; exit 1; }; "            \
 	"[ -O \"$d\" ] && chmod 700 \"$d\" || { "                              \
 	"echo \"$d is of another user\" >&2; exit 1; }; "
+
+static char *place_new(const char *directory)
+{
+	return directory ? mem_printf(ELSEWHERE, directory)
+			 : mem_strdup(AT_HOME);
+}
 
 char *bootstrap_command(const char *directory)
 {
 	struct agent_program own;
-	char *place = directory ? mem_printf(ELSEWHERE, directory)
-				: mem_strdup(AT_HOME);
+	char *place = place_new(directory);
 	char *out;
 
 	agent_program_own(&own);
@@ -59,9 +65,7 @@ char *bootstrap_command(const char *directory)
  * have left another one. */
 char *bootstrap_enter_command(const char *directory)
 {
-	char *place =
-		directory ? mem_printf("d=\"%s/jobrun-$(id -u)\"; ", directory)
-			  : mem_strdup(AT_HOME);
+	char *place = place_new(directory);
 	char *out = mem_printf("exec /bin/sh -c '%s"
 			       "f=$(ls -t \"$d\"/host-* | head -n 1); "
 			       "exec \"$f\" enter \"$@\"' sh",

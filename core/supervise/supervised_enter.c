@@ -9,7 +9,9 @@
 #include "core/ssh/bootstrap.h"
 #include "core/ssh/ssh.h"
 #include "core/store/store.h"
+#include "core/supervise/heartbeat.h"
 #include "core/supervise/supervised.h"
+#include "core/supervise/supervisor_internal.h"
 
 static int ordinal_of(const struct run_spec *spec,
 		      const struct task_record *task, size_t *out,
@@ -77,6 +79,11 @@ int supervised_enter(void *ctx, const struct enter_wish *wish,
 				 "runtime enters: see its 'exec' command");
 	if (spec.hosts.names.count)
 		return enter_host(&spec, ordinal, wish, mem, out, err);
+	if (!supervisor_is_of_here(wish->run) && heartbeat_is_needed(spec.home))
+		return error_set(err, ERROR_FAILED,
+				 "the run is on machine '%s': enter it there",
+				 wish->run->host);
+	out->folder = spec.home;
 	out->pid = (pid_t)wish->task->pid;
 	return 0;
 }

@@ -61,6 +61,40 @@ naps_nowhere() {
   nothing_runs
 }
 
+@test "a process that is not of the run is not entered" {
+  job a.yaml a "exec sleep $NAP"
+  jobrun apply --detach a.yaml
+  wait_until 20 enters master 0
+  # As if the task had ended, and its pid were given away.
+  python3 - "$$" <<'E'
+import sqlite3, sys
+db = sqlite3.connect("state/jobrun.db", timeout=60)
+with db:
+    assert db.execute("UPDATE task SET pid = ?", sys.argv[1:]).rowcount == 1
+E
+  run jobrun exec a -- true
+  [ "$status" -eq 1 ]
+  [[ $output == *"process $$ is not of the run"* ]]
+  jobrun cancel a
+}
+
+@test "on a host, no agent is run from where a link leads" {
+  sshd_up 1
+  mkdir -m 1777 scratch
+  host_job a.yaml a h1 "exec sleep $NAP" "  hostDirectory: $TMP/scratch"
+  jobrun apply --detach a.yaml
+  wait_until 30 enters master 0
+  mv "scratch/jobrun-$(id -u)" mine
+  ln -s "$TMP/mine" "scratch/jobrun-$(id -u)"
+  run jobrun exec a -- true
+  [ "$status" -eq 1 ]
+  [[ $output == *"$TMP/scratch/jobrun-$(id -u) is a link"* ]]
+  rm "scratch/jobrun-$(id -u)"
+  mv mine "scratch/jobrun-$(id -u)"
+  jobrun exec a -- true
+  jobrun cancel a
+}
+
 @test "on a host too, and nothing stays there when the client is killed" {
   sshd_up 2
   host_job a.yaml a h1,h2 "echo up; exec sleep 4321"

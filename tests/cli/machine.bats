@@ -145,6 +145,11 @@ END
   heard_of 120
   wait_until 30 eval '[ $(($(date +%s) - $(stat -c %Y state/runs/a.1/lock))) -lt 60 ]'
   state_is a RUNNING
+  # Its processes have numbers of that machine.
+  wait_until 30 there "$JOBRUN" exec a -- true
+  run jobrun exec a -- true
+  [ "$status" -eq 1 ]
+  [[ $output == *"the run is on machine 'there': enter it there"* ]]
   timeout 120 "$JOBRUN" cancel a
   state_is a CANCELLED
   wait_until 10 nothing_runs

@@ -122,10 +122,10 @@ class Server:
                 "position": {"line": len(lines) - 1, "character": len(lines[-1])}}
 
     def close(self):
-        self.timer.cancel()
         self.ask("shutdown", None)
         self.send("exit", None)
         self.process.wait(LIMIT_S)
+        self.timer.cancel()
 
 
 def show(kind, text, said):

@@ -1,0 +1,12 @@
+# Random graphs of jobs that are after each other, while what keeps them ends.
+# bats file_tags=slow
+load helper
+
+@test "each job of a random graph runs once, after those that it is after" {
+  export JOBRUN
+  if [ "${JOBRUN_TEST_ALL:-}" = 1 ]; then
+    "$BATS_TEST_DIRNAME/../soak/after"
+  else
+    "$BATS_TEST_DIRNAME/../soak/after" --rounds 4 --seed 17
+  fi
+}

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/jobrun/apply_checks.h"
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/plan_show.h"
+#include "cmd/jobrun/ui/apply_checks.h"
 #include "cmd/jobrun/view/follow.h"
 #include "cmd/jobrun/view/leaving.h"
 #include "cmd/jobrun/view/line_style.h"

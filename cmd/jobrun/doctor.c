@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/jobrun/doctor.h"
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/doctor_state.h"
 #include "cmd/jobrun/view/rows.h"
 #include "core/base/json.h"
 #include "core/base/library.h"

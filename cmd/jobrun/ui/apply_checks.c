@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/jobrun/apply_checks.h"
+#include "cmd/jobrun/ui/apply_checks.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checks of `doctor`: a list, in groups. */
-#ifndef JOBRUN_DOCTOR_H
-#define JOBRUN_DOCTOR_H
+/* The check of `doctor` for where runs are recorded. */
+#ifndef JOBRUN_DOCTOR_STATE_H
+#define JOBRUN_DOCTOR_STATE_H
 
 #include "core/provider/checks.h"
 

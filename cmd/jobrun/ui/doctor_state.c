@@ -2,7 +2,7 @@
 /* Checks the state directory: whether runs can be recorded and found again. */
 #include <unistd.h>
 
-#include "cmd/jobrun/doctor.h"
+#include "cmd/jobrun/ui/doctor_state.h"
 #include "core/store/store.h"
 
 #define GROUP "state"

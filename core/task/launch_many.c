@@ -33,6 +33,7 @@ struct siblings {
 	size_t alive;
 	int status;
 	bool decided; /* the rest of the statuses mean nothing */
+	bool asked;   /* each is to end, in its own time */
 };
 
 /* ---- output ---- */
@@ -124,7 +125,8 @@ static void process_ended(void *arg, int status)
 	if (!all->decided && (status || is_master)) {
 		all->decided = true;
 		all->status = status;
-		end_all(all, SIGTERM, OTHERS_MS);
+		if (!all->asked)
+			end_all(all, SIGTERM, OTHERS_MS);
 	}
 	if (!all->alive)
 		loop_stop(all->parent.loop);
@@ -138,6 +140,8 @@ static void hear(void *arg, int number, bool from_kernel)
 	(void)from_kernel;
 	if (number == SIGCHLD)
 		return;
+	if (task_is_asked_by(number))
+		all->asked = true;
 	if (task_is_asked_by(number) && all->what->grace_s) {
 		end_all(all, number, all->what->grace_s * 1000);
 		return;

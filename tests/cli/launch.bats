@@ -507,3 +507,31 @@ no end 0" ]
   refute pgrep -f "sleep $NAP"
   run -127 jobrun launch --from local --processes 2 -- no-such-program
 }
+
+@test "several processes: each that is asked to end has its own time for it" {
+  # The end of the other, which has no handler, does not hurry rank 0.
+  cat >task.sh <<END
+end() {
+  trap 'touch $TMP/again' TERM
+  while kill -0 "\$(cat $TMP/pid.1)" 2>/dev/null; do sleep 0.1; done
+  sleep 2
+  touch $TMP/saved
+  exit 0
+}
+[ \$RANK = 1 ] || trap end TERM
+echo \$\$ >$TMP/pid.\$RANK
+while :; do sleep 0.1; done
+END
+  for how in "" "--grace 60s"; do
+    rm -f pid.* saved
+    "$JOBRUN" launch --from local --processes 2 $how -- sh task.sh &
+    wait_until 20 test -s pid.0
+    wait_until 20 test -s pid.1
+    kill -TERM $!
+    status=0
+    wait $! || status=$?
+    [ -e saved ]
+    [ ! -e again ]
+    [ "$status" -eq 143 ]
+  done
+}

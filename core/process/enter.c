@@ -103,20 +103,24 @@ static int attend(pid_t child, int signals)
 	struct pollfd fds[2] = { { .fd = signals, .events = POLLIN },
 				 { .fd = STDOUT_FILENO } };
 	struct signalfd_siginfo info;
-	int status;
+	int status = 128 << 8;
+	pid_t ended;
 
-	while (waitpid(child, &status, WNOHANG) == 0) {
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+	while (!(ended = waitpid(child, &status, WNOHANG))) {
+		if (poll(fds, 2, -1) < 0) {
+			if (errno == EINTR)
+				continue;
 			break;
+		}
 		if (fds[0].revents && read(signals, &info, sizeof(info)) < 0)
 			break;
-		if (!fds[1].revents)
-			continue;
-		kill(-child, SIGKILL);
-		waitpid(child, &status, 0);
-		break;
+		if (fds[1].revents) {
+			kill(-child, SIGKILL);
+			break;
+		}
 	}
-	kill(-child, SIGKILL);
+	if (!ended)
+		waitpid(child, &status, 0);
 	return status;
 }
 

@@ -463,7 +463,9 @@ static int create(void *ctx, const struct resource *want, struct error *err)
 				   .exit_code = -1,
 				   .properties = properties };
 	ret = supervisor_add(store, &run, &lock, err);
-	if (ret == 0)
+	if (ret < 0)
+		elsewhere_claim(as, want->job, true, mem, &ignored);
+	else
 		ret = yield_to_other(store, &run, mem, err);
 	if (ret < 0)
 		goto out;

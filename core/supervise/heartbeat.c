@@ -101,52 +101,50 @@ static int asked_for(const char *folder)
 }
 
 /* Names this process among those that may guard the run. */
-static void name_self(char *out, size_t size)
+static void name_self(struct heartbeat *guard)
 {
 	char host[256];
 
 	if (gethostname(host, sizeof(host)) < 0)
 		host[0] = '\0';
 	host[sizeof(host) - 1] = '\0';
-	snprintf(out, size, "%s %ld\n", host, (long)getpid());
+	snprintf(guard->name, sizeof(guard->name), "%s %ld\n", host,
+		 (long)getpid());
 }
 
 /* Leaves word that this run beats, and of whom: a machine that sees the folder
  * as its own disk does not, and whoever sees it as a shared one must not wait
- * for that. */
-static void leave_word(const char *folder)
+ * for that.  On a full disk a later beat does. */
+static void leave_word(struct heartbeat *guard, const char *folder)
 {
 	char *path = path_join(folder, BEATS);
 	struct error ignored;
-	char self[300];
 
-	name_self(self, sizeof(self));
-	file_write(path, self, strlen(self), &ignored);
+	guard->is_named = file_write(path, guard->name, strlen(guard->name),
+				     &ignored) == 0;
 	free(path);
 }
 
 /* Whether another process has left word since. */
-static bool is_anothers(const char *folder)
+static bool is_anothers(const struct heartbeat *guard, const char *folder)
 {
 	char *path = path_join(folder, BEATS);
 	struct error ignored;
-	char self[300];
 	size_t len = 0;
-	char *text = file_read(path, sizeof(self), &len, &ignored);
-	bool is;
-
-	name_self(self, sizeof(self));
+	char *text = file_read(path, sizeof(guard->name), &len, &ignored);
 	/* Older versions left an empty file. */
-	is = text && len && strcmp(text, self) != 0;
+	bool is = guard->is_named && text && len &&
+		  strcmp(text, guard->name) != 0;
+
 	free(text);
 	free(path);
 	return is;
 }
 
-bool heartbeat_is_anothers(int lock)
+bool heartbeat_is_anothers(const struct heartbeat *guard, int lock)
 {
 	char *folder = folder_of(lock);
-	bool is = folder && is_anothers(folder);
+	bool is = folder && is_anothers(guard, folder);
 
 	free(folder);
 	return is;
@@ -161,7 +159,7 @@ static bool has_word(const char *folder)
 	return has;
 }
 
-int heartbeat_beat(int lock, int64_t *last_ms)
+int heartbeat_beat(struct heartbeat *guard, int lock)
 {
 	char *folder = folder_of(lock);
 	struct timespec up;
@@ -172,17 +170,20 @@ int heartbeat_beat(int lock, int64_t *last_ms)
 	 * too. */
 	clock_gettime(CLOCK_BOOTTIME, &up);
 	now_ms = (int64_t)up.tv_sec * 1000 + up.tv_nsec / 1000000;
-	if (folder && !*last_ms)
-		leave_word(folder);
+	if (!*guard->name)
+		name_self(guard);
+	if (folder && !guard->is_named)
+		leave_word(guard, folder);
 	if (folder)
 		number = asked_for(folder);
-	if (folder && *last_ms && now_ms - *last_ms >= HEARTBEAT_LOST_MS &&
+	if (folder && guard->last_ms &&
+	    now_ms - guard->last_ms >= HEARTBEAT_LOST_MS &&
 	    was_given_up(folder))
 		number = SIGINT;
 	/* This may take as long as the file system is away. */
-	if (futimens(lock, NULL) == 0 || !*last_ms)
-		*last_ms = now_ms;
-	if (folder && is_anothers(folder))
+	if (futimens(lock, NULL) == 0 || !guard->last_ms)
+		guard->last_ms = now_ms;
+	if (folder && is_anothers(guard, folder))
 		number = SIGKILL;
 	free(folder);
 	return number;

@@ -22,15 +22,21 @@
  * JOBRUN_STATE_SHARED (1 or 0) overrides what the file system suggests. */
 bool heartbeat_is_needed(const char *folder);
 
+/* One guard of a run; starts zeroed. */
+struct heartbeat {
+	char name[300]; /* whatever the machine's is called later */
+	bool is_named;  /* in the folder of the run */
+	int64_t last_ms;
+};
+
 /*
  * To be called by the holder of the lock every HEARTBEAT_MS.  Returns the
  * signal with which somebody asks for the run's end, or 0; SIGKILL: another
- * machine guards the run now, as this one was silent for too long.  `*last_ms`
- * starts at 0.
+ * machine guards the run now, as this one was silent for too long.
  */
-int heartbeat_beat(int lock, int64_t *last_ms);
+int heartbeat_beat(struct heartbeat *guard, int lock);
 /* Whether that is so. */
-bool heartbeat_is_anothers(int lock);
+bool heartbeat_is_anothers(const struct heartbeat *guard, int lock);
 
 /* The time since the last heartbeat, by the clock of the file system; -1:
  * never, or unknown. */

@@ -43,14 +43,14 @@ static int next_signal(const sigset_t *signals, bool beats)
 }
 
 /* Returns the status that the supervisor ended with. */
-static int wait_for(pid_t supervisor, const sigset_t *signals)
+static int wait_for(pid_t supervisor, struct heartbeat *own,
+		    const sigset_t *signals)
 {
 	bool beats = heartbeat_is_needed(LOCK_PATH);
 	int number, status = 0;
-	int64_t last_ms = 0;
 	pid_t pid;
 
-	if (beats && (number = heartbeat_beat(SUPERVISOR_LOCK_FD, &last_ms)))
+	if (beats && (number = heartbeat_beat(own, SUPERVISOR_LOCK_FD)))
 		kill(supervisor, number);
 	for (;;) {
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
@@ -58,7 +58,7 @@ static int wait_for(pid_t supervisor, const sigset_t *signals)
 				return status;
 		number = next_signal(signals, beats);
 		if (!number)
-			number = heartbeat_beat(SUPERVISOR_LOCK_FD, &last_ms);
+			number = heartbeat_beat(own, SUPERVISOR_LOCK_FD);
 		if (number && number != SIGCHLD && number != SIGHUP)
 			kill(supervisor, number);
 	}
@@ -160,13 +160,14 @@ static int guard(const struct supervisor_start *start, pid_t supervisor)
 {
 	const char *job_id = start->job_id;
 	int attempt = start->attempt;
+	struct heartbeat own = { 0 };
 	struct error err;
 	int status, tries;
 
 	prctl(PR_SET_NAME, "jobrun-guard");
 	close(SUPERVISOR_REPORT_FD);
 	for (tries = 0;; tries++) {
-		status = wait_for(supervisor, start->signals);
+		status = wait_for(supervisor, &own, start->signals);
 		/* The lock is still held, but names a process that is gone. */
 		if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), &err) < 0)
 			fprintf(stderr, "%s\n", err.text);
@@ -175,7 +176,7 @@ static int guard(const struct supervisor_start *start, pid_t supervisor)
 			return 0;
 		/* What runs on hosts is another machine's to follow now. */
 		if (heartbeat_is_needed(LOCK_PATH) &&
-		    heartbeat_is_anothers(SUPERVISOR_LOCK_FD))
+		    heartbeat_is_anothers(&own, SUPERVISOR_LOCK_FD))
 			return 0;
 		if (WIFEXITED(status) || tries == RESTARTS_MAX)
 			break;
@@ -192,7 +193,7 @@ static int guard(const struct supervisor_start *start, pid_t supervisor)
 	if (supervisor == 0)
 		return become_supervisor(start);
 	if (supervisor > 0)
-		wait_for(supervisor, start->signals);
+		wait_for(supervisor, &own, start->signals);
 	return 1;
 }
 

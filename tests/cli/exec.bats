@@ -138,7 +138,7 @@ E
   run jobrun cp b:output/x .
   [ "$status" -eq 66 ]
   sshd_up 1
-  host_job h.yaml h h1 'echo "from the host" >"$JOBRUN_RUN_DIR/model 1"; echo up; exec sleep 4321'
+  host_job h.yaml h h1 'cd "$JOBRUN_RUN_DIR"; echo "from the host" >"model 1"; mkdir d; echo deep >d/model; echo up; exec sleep 4321'
   jobrun apply --detach h.yaml
   wait_until 30 says state/runs/h.1/logs/master-0.stdout up
   wait_until 20 jobrun exec h -- true
@@ -147,9 +147,64 @@ E
   [ "$(cat 'there/model 1')" = "from the host" ]
   run jobrun cp h:output/none there
   [ "$status" -ne 0 ]
+  # It is laid out as from here, whatever is here already.
+  jobrun cp h:output/d/model there
+  [ "$(cat there/model)" = deep ]
+  jobrun cp h:output/d there/e
+  [ "$(cat there/e/model)" = deep ]
+  mkdir state/runs/h.1/output/d
+  echo older >state/runs/h.1/output/d/model
+  jobrun cp h:output/d/model there
+  [ "$(cat there/model)" = deep ]
+  jobrun cp h:output there
+  [ "$(cat there/output/d/model)" = deep ]
+  [ "$(cat 'there/output/model 1')" = "from the host" ]
+  rm -r state/runs/h.1/output/d
+  [ -z "$(find there -name '.*')" ]
   jobrun cancel h
   # What was there has come back.
   jobrun cp 'h:output/model 1' back
   [ "$(cat back)" = "from the host" ]
   wait_until 15 nothing_runs
+}
+
+@test "cp takes from a host only what it asked for" {
+  sshd_up 1
+  # The host sends more, which nobody here may have overwritten.
+  mkdir bin there
+  cat >bin/tar <<'E'
+#!/bin/sh
+mkdir "$0.d" && cd "$0.d" && echo asked >model && echo more >key || exit 1
+chmod 4755 model && mkfifo pipe && PATH=$REST exec tar -cf - model key pipe
+E
+  chmod +x bin/tar
+  host_job h.yaml h h1 "echo up; exec sleep 4321" "  env: {PATH: '$TMP/bin:$PATH', REST: '$PATH'}"
+  jobrun apply --detach h.yaml
+  wait_until 30 jobrun exec h -- true
+  echo mine >there/key
+  jobrun cp h:output/model there
+  [ "$(cat there/model)" = asked ]
+  [ ! -u there/model ]
+  [ "$(cat there/key)" = mine ]
+  [ "$(ls -A there)" = $'key\nmodel' ]
+  jobrun cancel h
+}
+
+@test "cp takes the file of the trial that it is asked for" {
+  cat >t.yaml <<'E'
+jobId: t
+trainingInput:
+  scaleTier: BASIC
+  hyperparameters:
+    goal: MAXIMIZE
+    hyperparameterMetricTag: m
+    maxTrials: 2
+    params:
+      - {parameterName: x, type: INTEGER, minValue: 1, maxValue: 9, scaleType: UNIT_LINEAR_SCALE}
+jobrun:
+  command: [sh, -c, 'basename "$(dirname "$JOBRUN_RUN_DIR")" >"$JOBRUN_RUN_DIR/which"; echo "{\"m\": 1}" >>"$CLOUD_ML_HP_METRIC_FILE"']
+E
+  jobrun apply t.yaml
+  jobrun cp --trial 2 t:output/which .
+  [ "$(cat which)" = 2 ]
 }

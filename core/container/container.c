@@ -57,6 +57,9 @@ struct container_runtime {
 	const char *image_option;
 	/* Text of its help if the program can run containers; NULL: it can. */
 	const char *help;
+	/* The variable that is set where it runs them at once: elsewhere it
+	 * would ask for machines.  NULL: it does everywhere. */
+	const char *within;
 };
 
 /* The runtimes in the order they are tried, rootless ones first. */
@@ -110,7 +113,8 @@ static const struct container_runtime runtimes[] = {
 	  .workdir = "--container-workdir=",
 	  .variable = "--container-env=",
 	  .image_option = "--container-image=",
-	  .help = "--container-image" },
+	  .help = "--container-image",
+	  .within = "SLURM_JOB_ID" },
 };
 
 /* ---- which one --------------------------------------------------------- */
@@ -155,7 +159,7 @@ static bool is_usable(const struct container_runtime *one)
 		NULL,
 	};
 
-	return is_here(one->program) &&
+	return is_here(one->program) && (!one->within || getenv(one->within)) &&
 	       (!one->help || run_quietly(argv, HELP_S));
 }
 

@@ -167,7 +167,7 @@ done
 exec "\$@"
 EOF
   chmod +x bin/srun
-  export PATH=$PWD/bin:$PATH SLURMD_NODENAME=n7
+  export PATH=$PWD/bin:$PATH SLURMD_NODENAME=n7 SLURM_JOB_ID=7
 }
 
 @test "pyxis: a step with the image, its mounts and variables, told in its own words" {
@@ -202,6 +202,22 @@ ROWS
   sed -i 's/runtime: pyxis/runtime: pyxis, image: \/images\/a.sqsh/' a.yaml
   jobrun apply --rerun a.yaml
   grep -qx -e "--container-image=/images/a.sqsh" srun.log
+}
+
+@test "pyxis: auto asks for no machines outside of an allocation" {
+  srun_tool
+  touch pyxis
+  box_job a.yaml boxed IMAGE 'echo up'
+  mkdir -p only && ln -s "$(type -P sh)" "$(type -P cat)" "$(type -P grep)" "$PWD/bin/srun" only/
+  PATH=$PWD/only "$JOBRUN" apply --yes a.yaml
+  [ -e srun.log ]
+  rm srun.log
+  unset SLURM_JOB_ID
+  PATH=$PWD/only run "$JOBRUN" apply --yes --rerun a.yaml
+  echo "$output"
+  [ "$status" != 0 ]
+  jobrun logs boxed | grep -q 'no container runtime here'
+  [ ! -e srun.log ]
 }
 
 @test "charliecloud: a run below /tmp, and TMPDIR elsewhere" {

@@ -79,7 +79,7 @@
 	"how=\n"                                                               \
 	"if [ \"$3\" = expedite ]; then\n"                                     \
 	"  v=$(sbatch --version 2>/dev/null | sed -n "                         \
-	"'s/^slurm \\([0-9][0-9]\\)\\.\\([0-9][0-9]\\).*/\\1\\2/p')\n"         \
+	"'s/^slurm[-a-z]* \\([0-9][0-9]\\)\\.\\([0-9][0-9]\\).*/\\1\\2/p')\n"  \
 	"  [ \"${v:-0}\" -lt 2511 ] || how=--requeue=expedite\n"               \
 	"fi\n"                                                                 \
 	"exec sbatch --parsable $how --output=\"${1%/*}/slurm.out\" \"$1\"\n"

@@ -292,8 +292,10 @@ done
 exec "$real" "\$@"
 SH
   chmod +x bin/sbatch
-  for version in 24.11.5 25.05.3 25.11.0 26.05.1-rc1; do
-    echo "slurm $version" >version
+  # Debian's and Ubuntu's have another name.
+  for version in 'slurm 24.11.5' 'slurm-wlm 25.05.3' 'slurm 25.11.0' 'slurm-wlm 25.11.2' 'slurm 26.05.1-rc1'; do
+    echo "$version" >version
+    version=${version#* }
     rm -f calls
     slurm_job a.yaml "e${version//[.-]/_}" 0 'echo up' '  slurm: {machineTypes: false, requeue: expedite}'
     run jobrun plan a.yaml

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/apply/fill_outputs.h"
-#include "core/plan/after.h"
+#include "core/apply/succession.h"
 
 #define TRIES 5
 #define FOLLOW_PATIENCE 4 /* times as many tries while a run is followed */
@@ -93,12 +93,10 @@ static bool is_unknown(const struct execution *it, const struct error *err)
 	       err->code == ERROR_INTERRUPTED;
 }
 
-/* Records that the action makes no more changes, though a run may remain to be
- * followed.  `err` is NULL if it succeeded. */
-static void become_settled(struct execution *it, const struct error *err)
+/* Records how what was intended ended.  `err` is NULL if it succeeded. */
+static void end_intent(struct execution *it, const struct error *err)
 {
-	const struct executor_options *options = it->executor->options;
-	const struct journal *journal = options->journal;
+	const struct journal *journal = it->executor->options->journal;
 
 	if (it->intent)
 		journal->end(journal->arg, it->action,
@@ -107,6 +105,15 @@ static void become_settled(struct execution *it, const struct error *err)
 						   : INTENT_FAILED,
 			     err);
 	it->intent = false;
+}
+
+/* Reports that the action makes no more changes, though a run may remain to be
+ * followed.  How an action ended is reported before, while nobody else may
+ * change its job. */
+static void become_settled(struct execution *it)
+{
+	const struct executor_options *options = it->executor->options;
+
 	if (it->settled)
 		return;
 	it->settled = true;
@@ -114,26 +121,12 @@ static void become_settled(struct execution *it, const struct error *err)
 		options->settled(options->arg, it->action->job);
 }
 
-/* Whether the run of another job, which ended like this, still lets a later
- * one start. */
-static bool lets_start(const struct execution *it, enum action_phase phase,
-		       const struct run_status *status,
-		       const struct execution *later)
-{
-	if (phase == PHASE_DONE)
-		return true;
-	return !it->executor->cancelling &&
-	       (status ? run_state_is_final(status->state)
-		       : it->doomed_by != NULL) &&
-	       after_takes_any_end(later->action, it->action);
-}
-
 static void finish_for(struct execution *it, enum action_phase phase,
 		       const struct run_status *status, struct execution *later)
 {
 	bool other = later->action->job != it->action->job;
 
-	if (other ? lets_start(it, phase, status, later)
+	if (other ? succession_starts(it, phase, status, later)
 		  : phase == PHASE_DONE) {
 		later->needs_left--;
 	} else {
@@ -155,19 +148,11 @@ static void finish(struct execution *it, enum action_phase phase,
 	it->ended = status ? status->state : RUN_QUEUED;
 	for (i = 0; i < it->after_count; i++)
 		finish_for(it, phase, status, it->after[i]);
-	become_settled(it, err);
+	end_intent(it, err);
 	if (phase == PHASE_DONE && it->lost.text[0])
 		err = &it->lost;
 	enter(it, phase, status, err);
-}
-
-static const char *why_not(const struct execution *other)
-{
-	if (other->phase == PHASE_SKIPPED)
-		return "was skipped";
-	if (other->ended == RUN_CANCELLED)
-		return "was cancelled";
-	return other->ended == RUN_FAILED ? "failed" : "could not start";
+	become_settled(it);
 }
 
 /* Ends an action that never starts; one that waited for another job knows
@@ -182,8 +167,7 @@ static void skip(struct execution *it)
 		finish(it, PHASE_SKIPPED, NULL, NULL);
 		return;
 	}
-	error_set(&why, ERROR_FAILED, "after '%s', which %s",
-		  other->action->job->job->job_id, why_not(other));
+	succession_why(other, &why);
 	finish(it, PHASE_SKIPPED, NULL, &why);
 }
 
@@ -428,8 +412,10 @@ void execution_advance(struct execution *it)
 	const struct kind *kind = it->call.kind;
 
 	for (;; it->step++) {
-		if (action_is_run(it->action) && step_only_follows(it->step))
-			become_settled(it, NULL);
+		if (action_is_run(it->action) && step_only_follows(it->step)) {
+			end_intent(it, NULL);
+			become_settled(it);
+		}
 		switch (*it->step) {
 		case STEP_END:
 			finish(it, PHASE_DONE,

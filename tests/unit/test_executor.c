@@ -235,6 +235,13 @@ static void on_phase(void *arg, const struct action *action,
 		loop_stop(scene->loop);
 }
 
+static void on_settled(void *arg, const struct plan_job *job)
+{
+	struct scene *scene = arg;
+
+	buf_printf(&scene->phases, "%s:settled;", job->job->job_id);
+}
+
 static void scene_init(struct scene *scene)
 {
 	struct error err;
@@ -583,6 +590,31 @@ static void runs_are_followed_to_their_end(void **state)
 		check_phases(&scene, phases);
 		scene_done(&scene);
 	}
+}
+
+/* Whoever sees that a job is let go also sees how it ended. */
+static void end_is_known_before_a_job_is_let_go(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene.options.settled = on_settled;
+	want(&scene, 0, &run, "a", "");
+	execute(&scene);
+	check(&scene, 0, "");
+	check_phases(&scene, "a:CALLING;a:settled;a:FOLLOWING;"
+			     "a:DONE(SUCCEEDED);");
+	scene_done(&scene);
+	scene_init(&scene);
+	scene.options.settled = on_settled;
+	scene.rules[0] = (struct rule){ "create", "x", -1, ERROR_DENIED, 0 };
+	want(&scene, 0, &node, "x", "");
+	want(&scene, 0, &run, "a", "x");
+	execute(&scene);
+	check(&scene, ERROR_DENIED, "create node 'x': as told");
+	check_phases(&scene, "x:CALLING;x:FAILED;a:SKIPPED;a:settled;");
+	scene_done(&scene);
 }
 
 /* Failed calls on an existing run are retried longer than those that create
@@ -977,6 +1009,7 @@ int main(void)
 		cmocka_unit_test(calls_are_tried_again),
 		cmocka_unit_test(retries_back_off),
 		cmocka_unit_test(runs_are_followed_to_their_end),
+		cmocka_unit_test(end_is_known_before_a_job_is_let_go),
 		cmocka_unit_test(following_is_patient),
 		cmocka_unit_test(a_watch_wakes_the_loop),
 		cmocka_unit_test(a_watch_that_fails_is_polled),

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/plan_show.h"
 #include "cmd/jobrun/ui/apply_checks.h"
 #include "cmd/jobrun/view/follow.h"
+#include "cmd/jobrun/view/keeping.h"
 #include "cmd/jobrun/view/leaving.h"
 #include "cmd/jobrun/view/line_style.h"
 #include "cmd/jobrun/ui/job_order.h"
@@ -24,7 +24,6 @@
 #include "cmd/jobrun/view/tally.h"
 #include "cmd/jobrun/view/waits.h"
 #include "core/apply/executor.h"
-#include "core/plan/after.h"
 
 struct apply_opts {
 	struct inputs inputs;
@@ -81,9 +80,7 @@ struct apply {
 	 * those have started, without its caller. */
 	bool keeps;
 	struct unattended unattended;
-	size_t to_begin;    /* runs that start before the caller is let go */
-	bool *begun, *over; /* by index of the action */
-	bool failed;        /* one of these did not start */
+	struct keeper keeper;
 };
 
 static struct shown *find_shown(struct apply *apply,
@@ -183,65 +180,6 @@ static void end_run(struct apply *apply, const struct action *action,
 	arena_free(mem);
 }
 
-/* Whether the caller of a detached apply waits until this run has begun. */
-static bool begins_first(const struct action *action)
-{
-	return action_is_run(action) && action->want &&
-	       (action->type != ACTION_NOOP || action->follow) &&
-	       !after_waits(action);
-}
-
-static void say_started(const struct apply *apply, const char *name)
-{
-	app_say(apply->app,
-		"%s: started; 'jobrun logs -f %s' follows it, 'jobrun cancel "
-		"%s' stops it",
-		name, name, name);
-}
-
-/* Lets the caller go: what is left to start waits for the ends of runs. */
-static void on_all_begun(void *arg, uint32_t events)
-{
-	struct apply *apply = arg;
-	const struct plan *plan = apply->session.plan;
-	size_t i;
-
-	(void)events;
-	for (i = 0; i < plan_count(plan); i++) {
-		const struct action *action = plan_at(plan, i);
-
-		if (action_is_run(action) && after_waits(action) &&
-		    !apply->over[i])
-			app_say(apply->app,
-				"%s: QUEUED: %s; process %ld starts it",
-				action->job->job->job_id, action->reason,
-				(long)getpid());
-	}
-	leaving_stay(apply->leaving);
-	unattended_release(&apply->unattended,
-			   apply->failed ? ERROR_FAILED : 0);
-}
-
-static void keep_phase(struct apply *apply, const struct action *action,
-		       enum action_phase phase, const struct error *err)
-{
-	bool *begun = &apply->begun[action->index];
-	struct error lost;
-
-	if (waits_phase(&apply->session, action, phase, err, &lost) < 0)
-		app_fail(apply->app, &lost);
-	apply->over[action->index] = phase >= PHASE_DONE;
-	if (!apply->keeps || phase < PHASE_FOLLOWING || *begun ||
-	    !begins_first(action))
-		return;
-	*begun = true;
-	apply->failed = apply->failed || phase == PHASE_FAILED;
-	if (phase == PHASE_FOLLOWING && !action->follow)
-		say_started(apply, action_resource(action)->name);
-	if (--apply->to_begin == 0)
-		loop_add_timer(apply->loop, 0, on_all_begun, apply);
-}
-
 static void say_skipped(const struct apply *apply, const struct action *action,
 			const struct error *err)
 {
@@ -264,7 +202,7 @@ static void run_done(struct apply *apply, const struct action *action,
 	if (!apply->detach)
 		end_run(apply, action, status);
 	else if (!apply->keeps)
-		say_started(apply, action_resource(action)->name);
+		keeping_say_started(apply->app, action_resource(action)->name);
 }
 
 static void on_phase(void *arg, const struct action *action,
@@ -274,7 +212,7 @@ static void on_phase(void *arg, const struct action *action,
 	struct apply *apply = arg;
 	const struct resource *one = action_resource(action);
 
-	keep_phase(apply, action, phase, err);
+	keeping_phase(&apply->keeper, action, phase, err);
 	tally_phase(apply->tally, action, phase, status, err);
 	if (leaving_phase(apply->leaving, action, phase, status)) {
 		close_shown(apply, action);
@@ -336,6 +274,7 @@ static void on_settled(void *arg, const struct plan_job *job)
 {
 	struct apply *apply = arg;
 
+	keeping_settled(&apply->keeper, job);
 	/* A deletion may concern several providers, and is never followed. */
 	if (!job->job->file)
 		return;
@@ -357,11 +296,6 @@ static int execute(struct apply *apply, struct error *err)
 	int ret = -1;
 
 	apply->shown = mem_alloc((count + 1) * sizeof(*apply->shown));
-	apply->begun = mem_alloc((count + 1) * sizeof(*apply->begun));
-	apply->over = mem_alloc((count + 1) * sizeof(*apply->over));
-	for (i = 0; i < count; i++)
-		apply->to_begin +=
-			begins_first(plan_at(apply->session.plan, i));
 	apply->loop = loop_new(err);
 	if (!apply->loop)
 		goto out;
@@ -369,6 +303,9 @@ static int execute(struct apply *apply, struct error *err)
 		leaving_new(apply->app, apply->loop, apply->tally, count, err);
 	if (!apply->leaving)
 		goto out;
+	keeping_begin(&apply->keeper, &apply->session, apply->tally,
+		      apply->loop, apply->leaving,
+		      apply->keeps ? &apply->unattended : NULL);
 	apply->executor =
 		executor_new(apply->session.plan, apply->loop, &how, err);
 	if (apply->executor)
@@ -385,8 +322,7 @@ out:
 		follow_close(apply->shown[i].follow);
 	}
 	free(apply->shown);
-	free(apply->begun);
-	free(apply->over);
+	keeping_done(&apply->keeper);
 	leaving_free(apply->leaving);
 	loop_free(apply->loop);
 	return ret;

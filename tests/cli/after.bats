@@ -210,3 +210,20 @@ PY
   [[ $output == *"which never ran here"* ]]
   no_run_of a
 }
+
+@test "detached, whatever fails is in the exit status, though others start" {
+  step a '' 'exit 3'
+  jobrun apply jobs/a.yaml || true
+  step b '[a]' true
+  mkfifo go
+  step x '' "read x <$TMP/go"
+  step y '[x]' true
+  run jobrun apply --detach jobs
+  [ "$status" -eq 1 ]
+  [[ $output == *"x: started"* ]]
+  [[ $output == *"y: QUEUED: "* ]]
+  echo now >go
+  run jobrun wait y
+  [ "$status" -eq 0 ]
+  wait_until 20 nothing_runs
+}

@@ -126,7 +126,7 @@ static void on_signal(void *arg, uint32_t number)
 	if (!leaving->executor)
 		return;
 	leaving->hung_up = leaving->hung_up || number == SIGHUP;
-	if (number == SIGINT || leaving->left)
+	if ((number == SIGINT && !leaving->hung_up) || leaving->left)
 		on_ctrl_c(leaving);
 	else
 		leave(leaving);

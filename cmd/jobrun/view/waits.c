@@ -68,6 +68,15 @@ int waits_begin(const struct session *session, struct error *err)
 	return ret;
 }
 
+int waits_end(const struct session *session, const struct action *action,
+	      struct error *err)
+{
+	if (!after_waits(action))
+		return 0;
+	return store_wait_drop(session->env.store, action->job->job->job_id,
+			       err);
+}
+
 int waits_phase(const struct session *session, const struct action *action,
 		enum action_phase phase, const struct error *why,
 		struct error *err)
@@ -78,13 +87,10 @@ int waits_phase(const struct session *session, const struct action *action,
 	case PHASE_SKIPPED:
 		if (why)
 			return put(session, action, true, why->text, err);
-		return store_wait_drop(session->env.store,
-				       action->job->job->job_id, err);
-	case PHASE_FOLLOWING:
+		return waits_end(session, action, err);
 	case PHASE_DONE:
 	case PHASE_FAILED:
-		return store_wait_drop(session->env.store,
-				       action->job->job->job_id, err);
+		return waits_end(session, action, err);
 	default:
 		return 0;
 	}

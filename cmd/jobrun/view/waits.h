@@ -11,6 +11,9 @@
 bool waits_any(const struct plan *plan);
 /* Records those that wait, and those that the plan skips. */
 int waits_begin(const struct session *session, struct error *err);
+/* To be called when the run has started, before others may change its job. */
+int waits_end(const struct session *session, const struct action *action,
+	      struct error *err);
 /* To be called from the executor's `phase`. */
 int waits_phase(const struct session *session, const struct action *action,
 		enum action_phase phase, const struct error *why,

@@ -82,6 +82,45 @@ static bool is_of(const char *path, const char *name)
 	       (!path[len] || path[len] == '/' || path[len] == '.');
 }
 
+static int compare_paths(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Whether a folder of a path is one of the links: these would lead elsewhere
+ * than their names say. */
+static bool is_below_link(const char *path, const char *const *links,
+			  size_t count)
+{
+	char *above = mem_strdup(path), *slash;
+	const char *key = above;
+	bool found = false;
+
+	while (!found && (slash = strrchr(above, '/'))) {
+		*slash = '\0';
+		found = bsearch(&key, links, count, sizeof(*links),
+				compare_paths);
+	}
+	free(above);
+	return found;
+}
+
+static bool goes_through_link(const struct checkpoint *one)
+{
+	const char **links = mem_grow(NULL, one->file_count, sizeof(*links));
+	bool found = false;
+	size_t count = 0;
+
+	for (size_t i = 0; i < one->file_count; i++)
+		if (one->files[i].link)
+			links[count++] = one->files[i].path;
+	qsort(links, count, sizeof(*links), compare_paths);
+	for (size_t i = 0; i < one->file_count && count && !found; i++)
+		found = is_below_link(one->files[i].path, links, count);
+	free(links);
+	return found;
+}
+
 static int read_files(const json_t *list, struct arena *mem,
 		      struct checkpoint *out)
 {
@@ -106,7 +145,7 @@ static int read_files(const json_t *list, struct arena *mem,
 			return -1;
 		out->size_bytes += file->size_bytes;
 	}
-	return 0;
+	return goes_through_link(out) ? -1 : 0;
 }
 
 int checkpoint_from_json(const json_t *value, struct arena *mem,

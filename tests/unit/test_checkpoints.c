@@ -643,6 +643,35 @@ static void links_lead_inside_or_out(void **state)
 			fail_msg("%s -> %s", cases[i].path, cases[i].link);
 }
 
+static int read_links(struct place *p, const char *first, const char *second)
+{
+	const char *text =
+		arena_printf(p->mem,
+			     "{\"formatVersion\":1,\"name\":\"s\","
+			     "\"time\":\"2026-11-21T00:00:00Z\",\"files\":["
+			     "{\"path\":\"s/p/q/a\",\"link\":\"../b\"},"
+			     "{\"path\":\"%s\",\"link\":\"../../e\"},"
+			     "{\"path\":\"%s\",\"link\":\"../../../z\"}]}",
+			     first, second);
+	json_t *json = json_loads(text, 0, NULL);
+	struct checkpoint one;
+	int ret = checkpoint_from_json(json, p->mem, &one, &p->err);
+
+	json_decref(json);
+	return ret;
+}
+
+/* The folder of such a link is not where its path says. */
+static void no_link_is_made_through_another(void **state)
+{
+	struct place *p = *state;
+
+	assert_int_equal(read_links(p, "s/p/q/d", "s/p/q/dd/l"), 0);
+	assert_int_equal(read_links(p, "s/p/q/d", "s/p/q/d/l"), -1);
+	assert_string_equal(p->err.text, "its manifest is broken");
+	assert_int_equal(read_links(p, "s/p/q/d", "s/p/q/d/e/l"), -1);
+}
+
 static void links_within_a_folder_are_kept(void **state)
 {
 	struct place *p = *state;
@@ -820,6 +849,7 @@ int main(void)
 		IN_PLACE(a_folder_counts_when_a_later_one_is_begun),
 		IN_PLACE(
 			an_unconfirmed_folder_is_left_out_until_it_is_committed),
+		IN_PLACE(no_link_is_made_through_another),
 		IN_PLACE(links_within_a_folder_are_kept),
 		IN_PLACE(who_ended_well_has_written_all),
 		IN_PLACE(what_was_there_before_counts_if_it_is_old),

@@ -13,6 +13,8 @@
 #include "core/base/json.h"
 
 #define STATE_MAX (64 << 20)
+/* Consumers share each epoch, so that none is so many ahead of another. */
+#define AHEAD_MAX 1000
 
 /* What a line says of a consumer. */
 struct state_line {
@@ -257,6 +259,8 @@ static int read_base(const struct state_lines *lines, struct arena *mem,
 	const json_t *list = json_object_get(lines->first, "base"), *one;
 	size_t i;
 
+	if (json_array_size(list) > 2 * AHEAD_MAX)
+		return refuse(lines, "it is broken", err);
 	json_array_foreach(list, i, one)
 	{
 		long long epoch = json_get_int(one, "epoch", -1);
@@ -403,7 +407,46 @@ static bool is_over(const struct state_lines *lines,
 	return had != NULL;
 }
 
-static int join(const struct state_lines *lines, struct arena *mem,
+/* Leaves out consumers without a share: these stay where they began. */
+static int drop_idle(struct state_lines *lines, const struct shard_taken *base,
+		     struct error *err)
+{
+	size_t left = 0, i;
+	int ret;
+
+	for (i = 0; i < lines->count; i++) {
+		const struct state_line *line = &lines->items[i];
+
+		ret = has_share(lines, line, base, err);
+		if (ret < 0)
+			return -1;
+		if (ret > 0 || line->samples)
+			lines->items[left++] = *line;
+	}
+	lines->count = left;
+	return 0;
+}
+
+/* Finds the epoch in which the last consumer is. */
+static int find_epoch(const struct state_lines *lines, uint64_t *out,
+		      struct error *err)
+{
+	uint64_t least = UINT64_MAX, most = 0;
+	size_t i;
+
+	for (i = 0; i < lines->count; i++) {
+		uint64_t epoch = lines->items[i].epoch;
+
+		least = epoch < least ? epoch : least;
+		most = epoch > most ? epoch : most;
+	}
+	if (!lines->count || most - least > AHEAD_MAX)
+		return refuse(lines, "it is broken", err);
+	*out = least;
+	return 0;
+}
+
+static int join(struct state_lines *lines, struct arena *mem,
 		struct shard_state *out, struct error *err)
 {
 	struct shard_taken base = { 0 };
@@ -412,10 +455,12 @@ static int join(const struct state_lines *lines, struct arena *mem,
 
 	if (ret == 0)
 		ret = check_consumers(lines, &base, err);
-	out->epoch = lines->items[0].epoch;
-	for (i = 1; i < lines->count; i++)
-		if (lines->items[i].epoch < out->epoch)
-			out->epoch = lines->items[i].epoch;
+	if (ret == 0)
+		ret = drop_idle(lines, &base, err);
+	if (ret == 0)
+		ret = find_epoch(lines, &out->epoch, err);
+	if (ret < 0)
+		return -1;
 	for (i = 0; i < base.count; i++)
 		if (base.epochs[i].epoch >= out->epoch)
 			memcpy(shard_taken_add(&out->taken,
@@ -427,7 +472,6 @@ static int join(const struct state_lines *lines, struct arena *mem,
 	for (i = 0; i < lines->count && ret == 0; i++)
 		ret = add_line(lines, &lines->items[i], &base, out->epoch, mem,
 			       &out->taken, err);
-	/* A consumer without a share says nothing of the epochs of others. */
 	while (ret == 0 &&
 	       is_over(lines, shard_taken_epoch(&out->taken, out->epoch)))
 		out->epoch++;

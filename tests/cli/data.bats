@@ -143,6 +143,16 @@ if sys.stdin.buffer.peek(1):
   [ "$(jobrun cat --index data/shards.json --shuffle 3 --epoch 0 --state over)" = "" ]
 }
 
+@test "a consumer without a share holds no epoch back" {
+  local i
+  make_set
+  for i in 0 1 2 3 4 5; do
+    jobrun cat --index data/shards.json --split host=$i/6,uneven=exact --taken $((i < 5 ? 8000 : 0)) >>state
+  done
+  [ "$(grep -c '"epoch":2000' state)" -eq 5 ]
+  jobrun cat --index data/shards.json --state state | cmp - <(jobrun cat --index data/shards.json)
+}
+
 @test "a state of other shards, of another order or with a consumer missing is an error" {
   make_set
   index="--index data/shards.json"
@@ -160,6 +170,11 @@ if sys.stdin.buffer.peek(1):
   [[ $output == *"--state and --taken need --index"* ]]
   # What another set has taken does not matter; nor does a file that is missing.
   jobrun cat $index --state none | cmp - <(jobrun cat $index)
+  # One that is further ahead than any can be.
+  sed '2s/"epoch":0/"epoch":9000000000000000/' state >far
+  run jobrun cat $index --state far
+  [ "$status" -eq 65 ]
+  [ "$output" = "jobrun: error: the state 'far': it is broken" ]
   # A line that is cut off.
   head -c 100 state >cut
   refute jobrun cat $index --state cut

@@ -147,8 +147,12 @@ int tar_packed_open(int fd, const char *path, struct error *err)
 	if (out < 0)
 		return -1;
 	archive = lib.new();
-	ret = archive ? unpack(archive, fd, out, path, err)
-		      : error_set(err, ERROR_FAILED, "libarchive fails");
+	if (!archive)
+		ret = error_set(err, ERROR_FAILED, "libarchive fails");
+	else if (lseek(fd, 0, SEEK_SET) < 0)
+		ret = error_errno(err, "cannot read '%s'", path);
+	else
+		ret = unpack(archive, fd, out, path, err);
 	lib.free(archive);
 	if (ret < 0) {
 		close(out);

@@ -471,6 +471,13 @@ PY
   jobrun shard --shards 1 gs://b/sets/train/shard-00000{0,1,2}.tar again
   jobrun shard --shards 1 photos once
   cmp again/shard-000000.tar once/shard-000000.tar
+  python3 -c '
+import gzip, json
+packed = gzip.compress(open("once/shard-000000.tar", "rb").read())
+print(json.dumps({"bucket": "b", "name": "packed.tar.gz", "hex": packed.hex()}))' >object.json
+  tell object @object.json
+  jobrun shard --shards 1 gs://b/packed.tar.gz unpacked
+  cmp unpacked/shard-000000.tar once/shard-000000.tar
   run jobrun shard gs://b/sets/train/nothing.tar other
   [ "$status" -eq 1 ]
   [[ "$output" == *"'gs://b/sets/train/nothing.tar' does not exist" ]]

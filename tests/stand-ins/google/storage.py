@@ -183,11 +183,12 @@ def insert(server, store, bucket, query, about, data):
     return finish(server, store, session)
 
 
-def plant(server, bucket, name, text):
+def plant(server, bucket, name, text="", hex=""):
     """For tests: somebody else writes an object."""
     store = store_of(server)
-    store.objects[bucket, name] = Object(store, bucket, name, text.encode(),
-                                         "text/plain")
+    store.objects[bucket, name] = Object(
+        store, bucket, name, text.encode() or bytes.fromhex(hex),
+        "text/plain")
 
 
 def listing(server, store, bucket, query):

@@ -39,7 +39,7 @@ static int skip_some(struct object_stream *object, const char *data, size_t len,
 {
 	struct stream_output *out = &object->stream->out;
 	struct stream_skip *skip = object->skip;
-	uint64_t size = object->size;
+	uint64_t size = object->is_open ? STREAM_SIZE_UNKNOWN : object->size;
 	const struct buf *head;
 	size_t used;
 	int ret = stream_skip_add(skip, data, len, &used, err);

@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
 #include "core/data/tar_header.h"
+#include "core/stream/stream_internal.h"
 #include "core/stream/stream_skip.h"
 
 /* Adds a file of that name, as many bytes long as the name. */
@@ -132,11 +134,67 @@ static void what_is_no_tar_file_is_refused(void **state)
 	buf_done(&rest);
 }
 
+/* How many bytes are written of an object that goes on. */
+static uint64_t written_of(const struct buf *all, struct object_stream *object)
+{
+	struct stream *stream = mem_alloc(sizeof(*stream));
+	FILE *file = tmpfile();
+	struct error err;
+	struct stat st;
+	size_t at, n;
+
+	assert_non_null(file);
+	stream_output_init(&stream->out, fileno(file));
+	object->stream = stream;
+	object->skip = stream_skip_new(1);
+	assert_int_equal(object_begin(object, object->size, &err), STREAM_DONE);
+	for (at = 0; at < all->len; at += n) {
+		n = all->len - at < 4096 ? all->len - at : 4096;
+		assert_int_equal(object_add(object, all->data + at, n, &err),
+				 STREAM_DONE);
+	}
+	assert_null(object->skip);
+	assert_int_equal(fstat(fileno(file), &st), 0);
+	fclose(file);
+	free(stream);
+	return (uint64_t)st.st_size;
+}
+
+static void what_may_be_the_end_is_held_back(void **state)
+{
+	struct object_stream known = { .kind = OBJECT_FILE };
+	struct object_stream open = {
+		.kind = OBJECT_REMOTE,
+		.size = STREAM_SIZE_OPEN,
+		.is_open = true,
+	};
+	struct buf all = { 0 };
+	uint64_t first, most, written;
+	char name[32];
+	int i;
+
+	(void)state;
+	add_file(&all, "0.x");
+	first = all.len;
+	for (i = 1; i < 60; i++) {
+		snprintf(name, sizeof(name), "%d.x", i);
+		add_file(&all, name);
+	}
+	most = all.len - first - STREAM_HELD_BYTES;
+	written = written_of(&all, &open);
+	assert_true(written > 0 && written <= most);
+	known.size = all.len;
+	written = written_of(&all, &known);
+	assert_true(written > 0 && written <= most);
+	buf_done(&all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_next_sample_is_the_first),
 		cmocka_unit_test(what_is_no_tar_file_is_refused),
+		cmocka_unit_test(what_may_be_the_end_is_held_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

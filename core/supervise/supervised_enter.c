@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/alloc.h"
 #include "core/process/subprocess.h"
 #include "core/ssh/bootstrap.h"
 #include "core/ssh/ssh.h"
@@ -12,6 +13,7 @@
 #include "core/supervise/heartbeat.h"
 #include "core/supervise/supervised.h"
 #include "core/supervise/supervisor_internal.h"
+#include "core/trial/trial_folder.h"
 
 static int ordinal_of(const struct run_spec *spec,
 		      const struct task_record *task, size_t *out,
@@ -64,13 +66,18 @@ int supervised_enter(void *ctx, const struct enter_wish *wish,
 		     struct error *err)
 {
 	const struct supervised *as = ctx;
-	char *folder = store_run_folder(as->env.store, wish->run->job_id,
-					wish->run->attempt);
+	char *run = store_run_folder(as->env.store, wish->run->job_id,
+				     wish->run->attempt);
+	/* A trial may have hosts of its own. */
+	char *folder = wish->task->trial
+			       ? trial_logs_folder(run, wish->task->trial)
+			       : mem_strdup(run);
 	struct run_spec spec;
 	size_t ordinal = 0;
 	int ret = spec_read(folder, mem, &spec, err);
 
 	free(folder);
+	free(run);
 	if (ret < 0 || ordinal_of(&spec, wish->task, &ordinal, err) < 0)
 		return -1;
 	if (spec.docker_image || spec.container.runtime)

@@ -68,6 +68,26 @@ $SSH/h2" ]
   host_is_clean h2
 }
 
+@test "a command beside a task of a trial runs on the host of that trial" {
+  local n
+  sshd_up 2
+  tuned a.yaml a h1,h2 2 2 \
+    "touch $TMP/at\$a; until [ -e $TMP/go ]; do sleep 0.05; done; echo m=\$a"
+  jobrun apply --detach a.yaml
+  for n in 1 2; do
+    wait_until 60 test -e at$n
+    wait_until 30 jobrun exec a --trial $n -- true
+    # Its parent is what has come over ssh.
+    [ "$(jobrun exec a --trial $n -- \
+      sh -c 'tr "\0" "\n" </proc/$PPID/environ; echo $CLOUD_ML_TRIAL_ID' |
+      grep -E '^(HOME=|.$)')" = "HOME=$SSH/h$n
+$n" ]
+  done
+  touch go
+  wait_until 60 state_is a SUCCEEDED
+  wait_until 15 nothing_runs
+}
+
 @test "kill -9 of all of jobrun here: trials on hosts go on, none twice" {
   local s
   sshd_up 2

@@ -77,9 +77,9 @@ static int parse(const char *text, struct arena *mem, struct claim *out)
 
 /* `version` is the object's, whatever is in it.  An object that is replaced
  * while it is read is read again. */
-static int read_object(const struct claim_objects *objects, const char *url,
-		       struct arena *mem, struct claim *out,
-		       const char **version, struct error *err)
+int claim_read(const struct claim_objects *objects, const char *url,
+	       struct arena *mem, struct claim *out, const char **version,
+	       struct error *err)
 {
 	const char *text = NULL;
 	int ret = -1, i;
@@ -92,14 +92,6 @@ static int read_object(const struct claim_objects *objects, const char *url,
 	if (ret < 0)
 		return -1;
 	return text ? parse(text, mem, out) : 1;
-}
-
-int claim_read(const struct claim_objects *objects, const char *url,
-	       struct arena *mem, struct claim *out, struct error *err)
-{
-	const char *version;
-
-	return read_object(objects, url, mem, out, &version, err);
 }
 
 bool claim_is_same_owner(const char *a, const char *b)
@@ -125,7 +117,7 @@ int claim_take(const struct claim_objects *objects, const char *url,
 	for (i = 0; i < TRIES; i++) {
 		struct error why;
 
-		ret = read_object(objects, url, mem, other, &version, &why);
+		ret = claim_read(objects, url, mem, other, &version, &why);
 		if (ret == 0 && claim_is_live(other) &&
 		    !claim_is_same_owner(other->owner, own->owner)) {
 			ret = 1;

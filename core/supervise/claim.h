@@ -33,9 +33,11 @@ struct claim_objects {
 /* The object's URL, beside the one that ended_url() gives; in `mem`, or
  * NULL. */
 const char *claim_url(const char *ended, struct arena *mem);
-/* What is claimed there; lives in `mem`.  1: nothing. */
+/* What is claimed there, and the version of that object; both live in `mem`.
+ * 1: nothing. */
 int claim_read(const struct claim_objects *objects, const char *url,
-	       struct arena *mem, struct claim *out, struct error *err);
+	       struct arena *mem, struct claim *out, const char **version,
+	       struct error *err);
 /* Whether both are the same owner; either may be NULL, which is nobody. */
 bool claim_is_same_owner(const char *a, const char *b);
 /* Whether its run goes on and its lease is not over. */

@@ -2,6 +2,7 @@
 #include "core/supervise/elsewhere.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
@@ -14,12 +15,13 @@ int elsewhere_look(const struct supervised *as, const struct job *job,
 		   struct arena *mem, struct claim *out, struct error *err)
 {
 	const char *url = job ? claim_url(ended_url(job, mem), mem) : NULL;
+	const char *version;
 	char *own;
 	int ret;
 
 	if (!url || !as->objects.get)
 		return 1;
-	ret = claim_read(&as->objects, url, mem, out, err);
+	ret = claim_read(&as->objects, url, mem, out, &version, err);
 	if (ret < 0)
 		return error_is_denied(err)
 			       ? 1
@@ -158,9 +160,9 @@ int elsewhere_wait(const struct supervised *as, const struct resource *have,
 }
 
 static int remove_object(const struct supervised *as, const char *url,
-			 struct error *err)
+			 const char *version, struct error *err)
 {
-	if (as->remove_object(as->objects.arg, url, err) == 0 ||
+	if (as->remove_object(as->objects.arg, url, version, err) == 0 ||
 	    error_is_denied(err))
 		return 0;
 	return error_prefix(err, "how the job ended, '%s'", url);
@@ -170,17 +172,22 @@ int elsewhere_forget(const struct supervised *as, const char *url,
 		     struct arena *mem, struct error *err)
 {
 	const char *claimed = claim_url(url, mem);
+	const char *version, *now;
 	struct claim claim;
+	struct error ignored;
 	int ret;
 
 	if (!url || !as->remove_object)
 		return 0;
-	if (remove_object(as, url, err) < 0)
+	if (remove_object(as, url, "", err) < 0)
 		return -1;
-	ret = claim_read(&as->objects, claimed, mem, &claim, err);
+	ret = claim_read(&as->objects, claimed, mem, &claim, &version, err);
 	if (ret < 0)
 		return error_is_denied(err) ? 0 : -1;
-	return ret == 0 && !claim_is_live(&claim)
-		       ? remove_object(as, claimed, err)
-		       : 0;
+	if (ret == 1 || claim_is_live(&claim) ||
+	    remove_object(as, claimed, version, err) == 0)
+		return 0;
+	/* Somebody may have claimed the job meanwhile. */
+	ret = claim_read(&as->objects, claimed, mem, &claim, &now, &ignored);
+	return ret == 0 && strcmp(now, version) != 0 ? 0 : -1;
 }

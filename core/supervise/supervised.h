@@ -27,7 +27,9 @@ struct supervised {
 	/* The objects of buckets, and how one is removed.  NULL: whose run it
 	 * is, and how it ends, is kept here only. */
 	struct claim_objects objects;
-	int (*remove_object)(void *arg, const char *url, struct error *err);
+	/* Fails unless the object still has that version; "": any. */
+	int (*remove_object)(void *arg, const char *url, const char *version,
+			     struct error *err);
 };
 
 /* ERROR_FAILED if there is no store. */

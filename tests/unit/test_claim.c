@@ -7,12 +7,15 @@
 
 #include <cmocka.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/clock.h"
 #include "core/supervise/claim.h"
+#include "core/supervise/elsewhere.h"
 
 #define URL "gs://b/s/jobrun-runs/job/owner.json"
+#define ENDED "gs://b/s/jobrun-runs/job/ended.json"
 #define HOUR_MS (3600 * 1000LL)
 
 /* One object, which has had `version` versions. */
@@ -67,6 +70,7 @@ struct at {
 	struct arena *mem;
 	struct error err;
 	struct claim found;
+	const char *version;
 };
 
 static void begin(struct at *at)
@@ -95,9 +99,9 @@ static int take(struct at *at, const struct claim *own)
 
 static void assert_owner(struct at *at, const char *owner)
 {
-	assert_int_equal(
-		claim_read(&at->objects, URL, at->mem, &at->found, &at->err),
-		0);
+	assert_int_equal(claim_read(&at->objects, URL, at->mem, &at->found,
+				    &at->version, &at->err),
+			 0);
 	assert_string_equal(at->found.owner, owner);
 }
 
@@ -109,8 +113,9 @@ static void a_live_claim_is_left_alone(void **state)
 
 	(void)state;
 	begin(&at);
-	assert_int_equal(
-		claim_read(&at.objects, URL, at.mem, &at.found, &at.err), 1);
+	assert_int_equal(claim_read(&at.objects, URL, at.mem, &at.found,
+				    &at.version, &at.err),
+			 1);
 	assert_int_equal(take(&at, &a), 0);
 	assert_int_equal(take(&at, &b), 1);
 	assert_string_equal(at.found.owner, "aa me@a");
@@ -227,12 +232,49 @@ static void what_is_no_claim_is_replaced(void **state)
 		snprintf(at.bucket.text, sizeof(at.bucket.text), "%s",
 			 texts[i]);
 		assert_int_equal(claim_read(&at.objects, URL, at.mem, &at.found,
-					    &at.err),
+					    &at.version, &at.err),
 				 1);
 		assert_int_equal(take(&at, &a), 0);
 		assert_owner(&at, "aa");
 		arena_free(at.mem);
 	}
+}
+
+static int remove_object(void *arg, const char *url, const char *version,
+			 struct error *err)
+{
+	struct bucket *b = arg;
+
+	if (strcmp(url, URL) != 0)
+		return 0;
+	if (atoi(version) != b->version)
+		return error_set(err, ERROR_FAILED, "another object is there");
+	b->version = 0;
+	return 0;
+}
+
+static void a_claim_taken_meanwhile_is_not_forgotten(void **state)
+{
+	struct claim ended = claim_of("aa", -1);
+	struct claim live = claim_of("bb", HOUR_MS);
+	struct supervised as = { .remove_object = remove_object };
+	struct at at;
+
+	(void)state;
+	begin(&at);
+	as.objects = at.objects;
+	assert_int_equal(take(&at, &ended), 0);
+	at.bucket.faster = &live;
+	assert_int_equal(elsewhere_forget(&as, ENDED, at.mem, &at.err), 0);
+	assert_owner(&at, "bb");
+	/* So is one that was live before. */
+	assert_int_equal(elsewhere_forget(&as, ENDED, at.mem, &at.err), 0);
+	assert_owner(&at, "bb");
+	live.until_ms = 1;
+	assert_int_equal(take(&at, &live), 0);
+	assert_int_equal(elsewhere_forget(&as, ENDED, at.mem, &at.err), 0);
+	assert_int_equal(at.bucket.version, 0);
+	arena_free(at.mem);
 }
 
 static void owners_are_told_apart_by_their_id(void **state)
@@ -264,6 +306,7 @@ int main(void)
 		cmocka_unit_test(a_write_that_fails_is_said),
 		cmocka_unit_test(an_object_that_is_replaced_is_read_again),
 		cmocka_unit_test(what_is_no_claim_is_replaced),
+		cmocka_unit_test(a_claim_taken_meanwhile_is_not_forgotten),
 		cmocka_unit_test(owners_are_told_apart_by_their_id),
 		cmocka_unit_test(it_is_beside_the_ends),
 	};

@@ -68,7 +68,8 @@ static int put_object(void *arg, const char *url, const char *text,
 	return ret;
 }
 
-static int remove_object(void *arg, const char *url, struct error *err)
+static int remove_object(void *arg, const char *url, const char *version,
+			 struct error *err)
 {
 	const struct tpu_ctx *ctx = arg;
 	struct arena *mem = arena_new();
@@ -76,7 +77,8 @@ static int remove_object(void *arg, const char *url, struct error *err)
 	int ret = storage_url_parse(url, mem, &bucket, &name, err);
 
 	if (ret == 0)
-		ret = storage_delete(ctx->google, bucket, name, 0, err);
+		ret = storage_delete(ctx->google, bucket, name,
+				     strtoll(version, NULL, 10), err);
 	arena_free(mem);
 	return ret;
 }

@@ -25,6 +25,9 @@
 #define NODE_BEFORE "jobrun.node."
 #define NODE_AFTER ".here"
 #define RUN_FOLDER "/jobrun.run"
+/* Each task's variables name all tasks, so the script grows with the square:
+ * to some 30 MB. */
+#define TASKS_MAX 1024
 #define MASTER_PORT 64123
 #define TASK_PORT 64124
 #define TASK_PORTS 64 /* ports of the tasks on a node, from there */
@@ -364,6 +367,15 @@ int slurm_standalone_write(const struct job *job, const struct slurm_job *what,
 	size_t i;
 	int ret = 0;
 
+	if (spec.topology.count > TASKS_MAX) {
+		error_set(err, ERROR_FAILED,
+			  "%s: a script that runs by itself holds what each "
+			  "task sees: at most %d tasks, not %zu; 'jobrun apply "
+			  "--provider slurm' has no such limit",
+			  job->job_id, TASKS_MAX, spec.topology.count);
+		ret = -1;
+		goto out;
+	}
 	tell_left_out(what, env);
 	request.trials = 0;
 	request.requeue = SLURM_REQUEUE_NO;
@@ -382,6 +394,7 @@ int slurm_standalone_write(const struct job *job, const struct slurm_job *what,
 	}
 	slurm_script_step(&request, "sh \"$run/task.sh\"", out);
 	buf_putc(out, '\n');
+out:
 	arena_free(mem);
 	return ret;
 }

@@ -154,3 +154,12 @@ YAML
     ! grep -q tolerations: out.yaml
   done
 }
+
+@test "a script of Slurm that would hold the tasks of thousands is refused" {
+  printf 'jobId: a\ntrainingInput: {scaleTier: CUSTOM, masterType: n1-standard-4, workerType: n1-standard-4, workerCount: 100000}
+jobrun: {command: [/bin/true]}\n' >a.yaml
+  run timeout 60 "$JOBRUN" render --to slurm a.yaml
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"at most 1024 tasks, not 100001"* ]]
+}

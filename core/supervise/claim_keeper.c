@@ -25,7 +25,9 @@ struct claim_keeper {
 	pthread_t thread;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
-	bool is_ending; /* protected by the mutex */
+	/* protected by the mutex */
+	bool is_ending;
+	bool is_lost;
 };
 
 /* A request that fails for this long is left to the next renewal. */
@@ -83,6 +85,10 @@ static void write_claim(struct claim_keeper *k)
 	int ret = claim_take(&objects, k->url, &k->own, mem, &other, &err);
 
 	/* A client that was silent for too long has lost it. */
+	pthread_mutex_lock(&k->mutex);
+	if (ret >= 0)
+		k->is_lost = ret == 1;
+	pthread_mutex_unlock(&k->mutex);
 	if (ret == 1)
 		fprintf(stderr, "another owner, %s, has claimed the job\n",
 			other.owner);
@@ -173,6 +179,18 @@ struct claim_keeper *claim_keeper_new(const struct claim_keeper_deps *deps,
 	error_errno(err, "cannot start a thread");
 	free_keeper(k);
 	return NULL;
+}
+
+bool claim_keeper_is_lost(struct claim_keeper *k)
+{
+	bool is_lost = false;
+
+	if (k) {
+		pthread_mutex_lock(&k->mutex);
+		is_lost = k->is_lost;
+		pthread_mutex_unlock(&k->mutex);
+	}
+	return is_lost;
 }
 
 void claim_keeper_end(struct claim_keeper *k, const struct run_record *run)

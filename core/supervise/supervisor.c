@@ -212,6 +212,11 @@ static void on_ended(void *arg)
 	if ((!s->guard_event && !spec_is_elsewhere(&s->context.spec)) ||
 	    s->cancelled)
 		decision.again = false;
+	if (decision.again && claim_keeper_is_lost(s->claim)) {
+		decision.again = false;
+		snprintf(decision.why_not, sizeof(decision.why_not),
+			 "another owner has claimed the job");
+	}
 	set_end(s, decision.why_not);
 	if (s->allocation)
 		allocation_unwatch(s->allocation);

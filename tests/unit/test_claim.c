@@ -9,9 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/base/file.h"
 #include "core/supervise/claim.h"
+#include "core/supervise/claim_keeper.h"
 #include "core/supervise/elsewhere.h"
 
 #define URL "gs://b/s/jobrun-runs/job/owner.json"
@@ -286,6 +289,65 @@ static void owners_are_told_apart_by_their_id(void **state)
 	assert_false(claim_is_same_owner(NULL, NULL));
 }
 
+/* Folders have no versions. */
+static int put_in_folder(void *ctx, const char *url, int fd,
+			 const struct object_put *how, struct arena *mem,
+			 struct object *out, struct error *err)
+{
+	struct object_put plain = *how;
+
+	plain.version = NULL;
+	plain.replace = true;
+	return object_scheme_folder.put(ctx, url, fd, &plain, mem, out, err);
+}
+
+static struct claim_keeper *keep(const char *url, const char *owner,
+				 const struct run_record *run)
+{
+	static struct object_scheme scheme;
+	static const struct object_scheme *const schemes[] = { &scheme, NULL };
+	const struct claim_keeper_deps deps = {
+		.schemes = schemes, .url = url, .owner = owner, .lease_s = 60
+	};
+	struct claim_keeper *out;
+	struct error err;
+
+	if (!scheme.put) {
+		scheme = object_scheme_folder;
+		scheme.put = put_in_folder;
+	}
+	out = claim_keeper_new(&deps, run, &err);
+	assert_non_null(out);
+	return out;
+}
+
+static void a_keeper_knows_that_another_has_the_job(void **state)
+{
+	struct run_record run = { .job_id = "job",
+				  .digest = "d1",
+				  .digest2 = "d2",
+				  .attempt = 1,
+				  .state = RUN_RUNNING };
+	char folder[] = "/tmp/jobrun-test-XXXXXX", url[64];
+	struct claim_keeper *first, *second;
+	struct error err;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(url, sizeof(url), "%s/owner.json", folder);
+	first = keep(url, "aa", &run);
+	while (access(url, F_OK) < 0)
+		usleep(1000);
+	second = keep(url, "bb", &run);
+	while (!claim_keeper_is_lost(second))
+		usleep(1000);
+	assert_false(claim_keeper_is_lost(first));
+	assert_false(claim_keeper_is_lost(NULL));
+	claim_keeper_end(second, NULL);
+	claim_keeper_end(first, NULL);
+	assert_int_equal(folder_remove(folder, &err), 0);
+}
+
 static void it_is_beside_the_ends(void **state)
 {
 	struct arena *mem = arena_new();
@@ -308,6 +370,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_claim_is_replaced),
 		cmocka_unit_test(a_claim_taken_meanwhile_is_not_forgotten),
 		cmocka_unit_test(owners_are_told_apart_by_their_id),
+		cmocka_unit_test(a_keeper_knows_that_another_has_the_job),
 		cmocka_unit_test(it_is_beside_the_ends),
 	};
 

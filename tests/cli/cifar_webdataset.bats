@@ -7,14 +7,6 @@ load sshd
 
 EXAMPLE=$BATS_TEST_DIRNAME/../../examples/cifar-webdataset
 
-teardown() {
-  sshd_down
-  local pid
-  for pid in $(marked); do kill -9 "$pid" 2>/dev/null || true; done
-  cd /
-  rm -rf "$TMP"
-}
-
 # train EPOCHS [OPTION...]
 train() {
   cat >mine.yaml <<E

@@ -4,14 +4,6 @@
 load helper
 load sshd
 
-teardown() {
-  sshd_down
-  local pid
-  for pid in $(marked); do kill -9 "$pid" 2>/dev/null || true; done
-  cd /
-  rm -rf "$TMP"
-}
-
 says() { # FILE TEXT
   grep -q -- "$2" "$1" 2>/dev/null
 }

@@ -16,6 +16,7 @@ setup() {
 teardown() {
   # Nothing outlives its test, however that ended.
   local pid
+  ! declare -F sshd_down >/dev/null || sshd_down
   for pid in $(marked); do kill -9 "$pid" 2>/dev/null || true; done
   cd /
   rm -rf "$TMP"

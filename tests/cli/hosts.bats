@@ -3,14 +3,6 @@
 load helper
 load sshd
 
-teardown() {
-  sshd_down
-  local pid
-  for pid in $(marked); do kill -9 "$pid" 2>/dev/null || true; done
-  cd /
-  rm -rf "$TMP"
-}
-
 @test "tasks run on their hosts, and what they leave comes back" {
   sshd_up 3
   mkdir src

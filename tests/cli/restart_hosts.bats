@@ -3,14 +3,6 @@
 load helper
 load sshd
 
-teardown() {
-  sshd_down
-  local pid
-  for pid in $(marked); do kill -9 "$pid" 2>/dev/null || true; done
-  cd /
-  rm -rf "$TMP"
-}
-
 @test "a run on hosts that fails is started again there" {
   sshd_up 2
   host_job a.yaml a h1,h2 'n=$(ls $JOBRUN_RUN_DIR | wc -l); touch $JOBRUN_RUN_DIR/try$n; echo try $n; '"$(all_of 2 RANK)"'; [ $RANK = 0 ] || sleep 60; [ $n = 2 ]' \

@@ -11,14 +11,6 @@ READY='{"state": "READY", "health": "HEALTHY"}'
 SMALL=(--rerun --set trainingInput.workerConfig.acceleratorConfig.count=8
   --set jobrun.restart.backoff=0s)
 
-teardown() {
-  sshd_down
-  local pid
-  for pid in $(marked); do kill -9 "$pid" 2>/dev/null || true; done
-  cd /
-  rm -rf "$TMP"
-}
-
 # program NAME SCRIPT: one that only the VMs have
 program() {
   printf '#!/bin/bash\n%s\n' "$2" >"bin/$1"

@@ -36,14 +36,6 @@ are_made() {
   [ "$(made)" -eq "$1" ]
 }
 
-teardown() {
-  sshd_down
-  local pid
-  for pid in $(marked); do kill -9 "$pid" 2>/dev/null || true; done
-  cd /
-  rm -rf "$TMP"
-}
-
 @test "template, group and node are made, used in the form of xla_dist, and deleted" {
   begin
   node_job job.yaml 'echo "| Training Device=xla:0/$((XRT_SHARD_ORDINAL * 8)) Epoch=1 Step=0 Loss=6.87500"; echo "$XRT_LOCAL_WORKER $XRT_MESH_SERVICE_ADDRESS $XRT_TPU_CONFIG"; '"$(all_of 4 XRT_SHARD_ORDINAL)"

@@ -5,14 +5,6 @@ load helper
 load sshd
 load google
 
-teardown() {
-  sshd_down
-  local pid
-  for pid in $(marked); do kill -9 "$pid" 2>/dev/null || true; done
-  cd /
-  rm -rf "$TMP"
-}
-
 # tpu_job ID PROVIDER ZONE TYPE COUNT CHECKPOINTS BLOCK
 tpu_job() {
   cat >"jobs/$1.yaml" <<YAML

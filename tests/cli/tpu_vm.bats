@@ -48,14 +48,6 @@ begin() {
   nodes_are "$@"
 }
 
-teardown() {
-  sshd_down
-  local pid
-  for pid in $(marked); do kill -9 "$pid" 2>/dev/null || true; done
-  cd /
-  rm -rf "$TMP"
-}
-
 @test "a pod is made, runs on four VMs in the form of xla_dist, and is deleted" {
   begin
   pod job.yaml 'echo "| Training Device=xla:0/$((TPU_WORKER_ID * 8)) Epoch=1 Step=0 Loss=6.87500 Rate=258.47"; '"$(all_of 4 TPU_WORKER_ID)"

@@ -3,14 +3,6 @@
 load helper
 load sshd
 
-teardown() {
-  sshd_down
-  local pid
-  for pid in $(marked); do kill -9 "$pid" 2>/dev/null || true; done
-  cd /
-  rm -rf "$TMP"
-}
-
 # tuned FILE ID HOSTS TRIALS AT_A_TIME COMMAND [MORE]
 tuned() {
   cat >"$1" <<EOF

@@ -1,5 +1,6 @@
 # A state directory that several machines see, each by a name of its own: runs
 # of another machine, whose processes cannot be signalled from here.  Needs root.
+# bats file_tags=server
 load helper
 load sshd
 
@@ -19,21 +20,25 @@ runs_there() {
   wait_until 20 state_is a RUNNING
 }
 
-stopped() {
+stopped_or_gone() {
   local pid
   for pid; do
-    [[ $(ps -o stat= -p "$pid") == [TZ]* ]] || return 1
+    [[ $(ps -o stat= -p "$pid") == @([TZ]*|) ]] || return 1
   done
 }
 
 # The machine has no power: all are stopped before the first one ends, so that
-# none sees that another has ended.
+# none sees that another has ended.  A process that was just starting is in the
+# next list.  Children come first: a stopped group whose parent ends is made to
+# go on (setpgid(2)).
 it_dies() {
-  local all
-  all=$(marked)
-  kill -STOP $all
-  wait_until 10 stopped $all
-  kill -9 $all
+  local all=
+  until [ -n "$all" ] && [ "$all" = "$(marked)" ]; do
+    all=$(marked)
+    kill -STOP $all 2>/dev/null || true
+    wait_until 10 stopped_or_gone $all
+  done
+  kill -9 $(sort -rn <<<"$all") 2>/dev/null || true
   wait_until 10 eval '[ -z "$(marked)" ]'
 }
 

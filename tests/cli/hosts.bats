@@ -276,6 +276,7 @@ agents_on() {
   sed -i "s,$SSH/id\$,$PWD/other," "$SSH/config"
   host_job a.yaml a h1 true
   run jobrun apply a.yaml
+  echo "$status $output"
   [ "$status" -eq 77 ]
   [[ $output == *"host 'h1': ssh is refused"*"by a key or an agent"* ]]
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/crc32c.h"
 #include "core/base/library.h"
 
 #define DIGEST_SIZE 32
@@ -85,7 +86,7 @@ void digester_add_text(struct digester *digester, const char *text)
 }
 
 int digester_add_file(struct digester *digester, int fd, const char *path,
-		      uint64_t *bytes, struct error *err)
+		      uint64_t *bytes, uint32_t *crc32c, struct error *err)
 {
 	size_t size = 131072;
 	char *chunk = mem_alloc(size);
@@ -100,6 +101,8 @@ int digester_add_file(struct digester *digester, int fd, const char *path,
 		digester_add(digester, chunk, (size_t)n);
 		if (bytes)
 			*bytes += (uint64_t)n;
+		if (crc32c)
+			*crc32c = crc32c_add(*crc32c, chunk, (size_t)n);
 	}
 	if (n < 0)
 		error_errno(err, "cannot read '%s'", path);

@@ -20,9 +20,10 @@ void digester_free(struct digester *digester);
 void digester_add(struct digester *digester, const void *data, size_t len);
 /* Adds the length first, so that ("ab", "c") differs from ("a", "bc"). */
 void digester_add_text(struct digester *digester, const char *text);
-/* Adds the contents of a file; adds their number to `*bytes` if not NULL. */
+/* Adds the contents of a file; adds their number to `*bytes`, and extends the
+ * checksum `*crc32c` by them, if not NULL. */
 int digester_add_file(struct digester *digester, int fd, const char *path,
-		      uint64_t *bytes, struct error *err);
+		      uint64_t *bytes, uint32_t *crc32c, struct error *err);
 /* Finishes the digest: only digester_free() may follow. */
 void digester_end(struct digester *digester, struct digest *out);
 

@@ -328,6 +328,7 @@ static int digest_archive(int fd, const char *path, struct sdist *out,
 			  struct error *err)
 {
 	struct digester *digester;
+	int ret;
 
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return error_errno(err, "cannot read '%s'", path);
@@ -335,13 +336,13 @@ static int digest_archive(int fd, const char *path, struct sdist *out,
 	if (!digester)
 		return -1;
 	out->size_bytes = 0;
-	if (digester_add_file(digester, fd, path, &out->size_bytes, err) < 0) {
-		digester_free(digester);
-		return -1;
-	}
-	digester_end(digester, &out->digest);
+	out->crc32c = 0;
+	ret = digester_add_file(digester, fd, path, &out->size_bytes,
+				&out->crc32c, err);
+	if (ret == 0)
+		digester_end(digester, &out->digest);
 	digester_free(digester);
-	return 0;
+	return ret;
 }
 
 /* Writes beside the final archive, then renames. */

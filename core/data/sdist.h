@@ -29,6 +29,7 @@ struct sdist {
 	const char *root;     /* the folder that was packed */
 	struct digest digest; /* SHA-256 of the archive */
 	uint64_t size_bytes;  /* of the archive */
+	uint32_t crc32c;      /* of the archive */
 	size_t files;         /* files in the archive */
 	uint64_t bytes;       /* bytes in these files */
 	bool made_setup;      /* we generated setup.py */

@@ -291,7 +291,8 @@ static int digest_file(const struct job *job, const char *path,
 	if (fd < 0)
 		goto out;
 	contents = digester_new(err);
-	if (!contents || digester_add_file(contents, fd, path, NULL, err) < 0)
+	if (!contents ||
+	    digester_add_file(contents, fd, path, NULL, NULL, err) < 0)
 		goto out;
 	digester_end(contents, out);
 	ret = 0;

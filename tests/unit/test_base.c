@@ -17,6 +17,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
+#include "core/base/crc32c.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -247,6 +248,7 @@ static void digests_are_sha256(void **state)
 	struct error err = { 0 };
 	char *path = path_join(*state, "f");
 	uint64_t bytes = 5;
+	uint32_t crc = crc32c_add(0, "a", 1);
 	int fd;
 
 	assert_int_equal(digest_bytes("abc", 3, &one, &err), 0);
@@ -262,17 +264,19 @@ static void digests_are_sha256(void **state)
 	fd = open(path, O_RDONLY);
 	digester = digester_new(&err);
 	digester_add(digester, "a", 1);
-	assert_int_equal(digester_add_file(digester, fd, path, &bytes, &err),
-			 0);
+	assert_int_equal(
+		digester_add_file(digester, fd, path, &bytes, &crc, &err), 0);
 	digester_end(digester, &two);
 	digester_free(digester);
 	close(fd);
 	assert_string_equal(two.hex, abc);
 	assert_int_equal(bytes, 7);
+	assert_int_equal(crc, crc32c_add(0, "abc", 3));
 
 	digester = digester_new(&err);
 	fd = open(*state, O_RDONLY);
-	assert_int_equal(digester_add_file(digester, fd, "f", NULL, &err), -1);
+	assert_int_equal(digester_add_file(digester, fd, "f", NULL, NULL, &err),
+			 -1);
 	assert_string_equal(err.text, "cannot read 'f': Is a directory");
 	close(fd);
 	digester_free(digester);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/google/storage/staging.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/beneath.h"
@@ -25,7 +22,7 @@ struct package {
 	const char *root; /* what it must be below, or NULL */
 	struct digest digest;
 	uint64_t size_bytes;
-	char crc32c[9]; /* by which the stored object is known */
+	uint32_t crc32c; /* by which the stored object is known */
 };
 
 /* ---- the files --------------------------------------------------------- */
@@ -54,26 +51,6 @@ static void remove_temporary(char *folder)
 	free(folder);
 }
 
-static int add_crc(const char *path, const char *root, struct package *out,
-		   struct error *err)
-{
-	size_t size = 1 << 18;
-	char *data = mem_alloc(size);
-	int fd = beneath_open_file(root, path, err);
-	uint32_t crc = 0;
-	ssize_t n = -1;
-
-	while (fd >= 0 && (n = read(fd, data, size)) > 0)
-		crc = crc32c_add(crc, data, (size_t)n);
-	if (fd >= 0 && n < 0)
-		error_errno(err, "cannot read '%s'", path);
-	if (fd >= 0)
-		close(fd);
-	free(data);
-	crc32c_format(crc, out->crc32c);
-	return n < 0 ? -1 : 0;
-}
-
 /* Packs the source.  It must contain the program's module unless something else
  * can. */
 static int pack_source(const struct job *job, const char *folder,
@@ -98,8 +75,9 @@ static int pack_source(const struct job *job, const char *folder,
 		return error_prefix(err, "jobrun.source");
 	*out = (struct package){ .path = made.path,
 				 .digest = made.digest,
-				 .size_bytes = made.size_bytes };
-	return add_crc(out->path, NULL, out, err);
+				 .size_bytes = made.size_bytes,
+				 .crc32c = made.crc32c };
+	return 0;
 }
 
 static int look_at_file(const struct job *job, const char *path,
@@ -116,13 +94,13 @@ static int look_at_file(const struct job *job, const char *path,
 	fd = beneath_open_file(out->root, path, err);
 	if (fd >= 0)
 		ret = digester_add_file(digester, fd, path, &out->size_bytes,
-					err);
+					&out->crc32c, err);
 	if (ret == 0)
 		digester_end(digester, &out->digest);
 	if (fd >= 0)
 		close(fd);
 	digester_free(digester);
-	return ret == 0 ? add_crc(path, out->root, out, err) : -1;
+	return ret;
 }
 
 /* ---- what is wanted ---------------------------------------------------- */
@@ -160,6 +138,7 @@ static struct resource *add_object(const struct job *job, const char *bucket,
 	size_t len = strlen(bucket);
 	struct resource *object;
 	const char *url;
+	char crc[9];
 	size_t i;
 
 	while (len && bucket[len - 1] == '/')
@@ -175,7 +154,8 @@ static struct resource *add_object(const struct job *job, const char *bucket,
 	json_put_int(object->properties, "size",
 		     (long long)package->size_bytes);
 	json_put_text(object->properties, "sha256", package->digest.hex);
-	json_put_text(object->properties, "crc32c", package->crc32c);
+	crc32c_format(package->crc32c, crc);
+	json_put_text(object->properties, "crc32c", crc);
 	object->request = upload_request(url, package->size_bytes, all->mem);
 	return object;
 }

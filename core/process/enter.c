@@ -153,5 +153,5 @@ int enter_attended(pid_t pid, char *const *argv, struct error *err)
 	setpgid(child, child);
 	status = attend(child, signals);
 	close(signals);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return process_exit_code(status);
 }

@@ -307,6 +307,12 @@ bool process_end(pid_t pid, int64_t until_ms, int *status)
 	return false;
 }
 
+int process_exit_code(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+				   : WEXITSTATUS(status);
+}
+
 void process_status_format(int status, char *out, size_t size)
 {
 	char name[32];

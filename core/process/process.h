@@ -72,6 +72,10 @@ void process_self(char *out, size_t size);
  */
 bool process_end(pid_t pid, int64_t until_ms, int *status);
 
+/* The status that a shell gives for one of waitpid(): 128 + the signal that has
+ * killed it. */
+int process_exit_code(int status);
+
 /* "exited with 3", "was killed by SIGKILL": describes a status of waitpid(). */
 void process_status_format(int status, char *out, size_t size);
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/alloc.h"
@@ -196,8 +195,7 @@ void command_answer_done(struct command_answer *answer)
 
 int command_status(const struct command_answer *answer)
 {
-	return WIFSIGNALED(answer->status) ? 128 + WTERMSIG(answer->status)
-					   : WEXITSTATUS(answer->status);
+	return process_exit_code(answer->status);
 }
 
 void command_last_words(const struct command_answer *answer, char *out,

@@ -242,8 +242,7 @@ static void on_task_ended(void *arg, size_t ordinal, int status)
 	a->alive--;
 	set_running(a);
 	task->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	task->exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-					      : WEXITSTATUS(status);
+	task->exit_code = process_exit_code(status);
 	task->end_time_ms = time_now_ms();
 	if (task->exit_code == 0)
 		state = RUN_SUCCEEDED;

@@ -13,6 +13,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/log/log_file.h"
+#include "core/process/process.h"
 
 #define RECORD_MAX 4096
 
@@ -52,9 +53,7 @@ static void take_line(struct task_record *task, const char *line,
 		task->end_time_ms = end.time_ms;
 		task->signal =
 			WIFSIGNALED(end.status) ? WTERMSIG(end.status) : 0;
-		task->exit_code = WIFSIGNALED(end.status)
-					  ? 128 + WTERMSIG(end.status)
-					  : WEXITSTATUS(end.status);
+		task->exit_code = process_exit_code(end.status);
 		task->lost_bytes = end.lost;
 		task->state = end.status == 0 ? RUN_SUCCEEDED : RUN_FAILED;
 	}

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
@@ -593,8 +592,7 @@ static int finish(struct task_runner *m, struct error *err)
 	 * their own grace. */
 	if (m->done || m->over_time)
 		return 0;
-	return WIFSIGNALED(m->status) ? 128 + WTERMSIG(m->status)
-				      : WEXITSTATUS(m->status);
+	return process_exit_code(m->status);
 }
 
 /* Watches the trials in the master only, as its end is that of the trial. */

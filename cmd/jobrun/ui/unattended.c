@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/process/process.h"
+
 /* Returns the exit status that the child reports, or ends with. */
 static int await(pid_t child, int fd)
 {
@@ -28,7 +30,7 @@ static int await(pid_t child, int fd)
 		return released;
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return process_exit_code(status);
 }
 
 int unattended_begin(struct unattended *it, int *status, struct error *err)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose run of a job goes on: an object below jobrun.staging that the run's
- * supervisor renews.  It is written only over the version that was read, so of
- * several clients that claim a job at once only one succeeds.  It stays after
- * the run, and says how that ended.
+ * A claim says whose run of a job goes on.  It is an object below
+ * jobrun.staging that the run's supervisor renews.  It is written only over the
+ * version that was read, so of several clients that claim a job at once only
+ * one succeeds.  It stays after the run, and says how that ended.
  */
 #ifndef JOBRUN_CLAIM_H
 #define JOBRUN_CLAIM_H

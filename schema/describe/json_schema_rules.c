@@ -218,8 +218,8 @@ static json_t *condition_schema(const struct ruled *it,
 	}
 }
 
-/* Adds the providers whose jobs break the rule; false: none. */
-static bool put_providers(const struct ruled *it, json_t *conditions)
+/* Adds the providers whose jobs break the rule. */
+static void put_providers(const struct ruled *it, json_t *conditions)
 {
 	const struct provider *const *one = it->all->providers;
 	bool alone = rule_holds(it->rule, TRAITS_AI_PLATFORM);
@@ -231,7 +231,7 @@ static bool put_providers(const struct ruled *it, json_t *conditions)
 			json_array_append_new(names, json_text((*one)->name));
 	if (json_array_size(names) == count && alone) {
 		json_decref(names);
-		return true;
+		return;
 	}
 	known = present(&message_job, "jobrun.provider",
 			json_pack("{s:o}", "enum", names));
@@ -239,7 +239,6 @@ static bool put_providers(const struct ruled *it, json_t *conditions)
 		known = json_pack("{s:[o,o]}", "anyOf", known,
 				  absent(&message_job, "jobrun.provider"));
 	json_array_append_new(conditions, known);
-	return true;
 }
 
 /* Returns a type that the field never has: editors show a message of ours for
@@ -289,8 +288,11 @@ static json_t *rule_schema(const struct ruled *it, const struct condition *when)
 	const char *path;
 
 	for (; when->path; when++) {
+		bool is_own;
+
 		path = path_for(when->path, it->role, it->start, room);
-		if (path && at && !strcmp(path, at))
+		is_own = path && at && !strcmp(path, at);
+		if (is_own)
 			one = values_of(when, field_at(it->message, path));
 		else
 			one = path ? condition_schema(it, when, path) : NULL;
@@ -299,8 +301,7 @@ static json_t *rule_schema(const struct ruled *it, const struct condition *when)
 			json_decref(own);
 			return NULL;
 		}
-		json_array_append_new(
-			path && !strcmp(path, at) ? own : conditions, one);
+		json_array_append_new(is_own ? own : conditions, one);
 	}
 	if (!*it->start) {
 		put_providers(it, conditions);

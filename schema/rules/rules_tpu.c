@@ -110,13 +110,16 @@ void check_tpu_one(const struct check *check)
 			 "but it is missing");
 }
 
-/* Returns the row of a type, with or without _POD. */
+/* Returns the row of a type, with or without _POD; NULL if it is no TPU. */
 static const struct tpu *tpu_of(const struct check *check)
 {
 	const char *type = tpu_config(check)->type;
-	size_t len = strlen(type);
 	char name[64];
+	size_t len;
 
+	if (!is_tpu(type))
+		return NULL;
+	len = strlen(type);
 	if (text_ends(type, "_POD") && len - 4 < sizeof(name)) {
 		memcpy(name, type, len - 4);
 		name[len - 4] = '\0';
@@ -147,7 +150,7 @@ static void put_sizes(const struct tpu *tpu, long count, struct buf *out)
 void check_tpu_slice(const struct check *check)
 {
 	const struct accelerator_config *config = tpu_config(check);
-	const struct tpu *tpu = is_tpu(config->type) ? tpu_of(check) : NULL;
+	const struct tpu *tpu = tpu_of(check);
 	struct buf list = { 0 };
 	const struct node *at;
 
@@ -174,7 +177,7 @@ void check_tpu_count(const struct check *check)
 	void (*say)(const struct check *check, const struct node *at,
 		    const char *path, const char *format, ...) =
 		is_closed(check) ? broken : dated;
-	const struct tpu *tpu = is_tpu(config->type) ? tpu_of(check) : NULL;
+	const struct tpu *tpu = tpu_of(check);
 	const struct node *at;
 
 	if (!is_tpu(config->type))
@@ -366,7 +369,7 @@ static void check_tpu_in(const struct check *check, const char *zone,
 			 const struct node *at, const char *path)
 {
 	const struct accelerator_config *config = tpu_config(check);
-	const struct tpu *tpu = is_tpu(config->type) ? tpu_of(check) : NULL;
+	const struct tpu *tpu = tpu_of(check);
 	const char *near = NULL;
 
 	if (!tpu || !zone || !at || !catalogue_zone(check->catalogue, zone) ||

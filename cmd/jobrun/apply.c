@@ -405,8 +405,7 @@ static int carry_out(struct apply *apply, const struct jobs *jobs)
 	if (pruning_forget(&apply->pruning, is_done, apply->tally, &err) < 0)
 		status = app_fail(apply->app, &err);
 	tally_say(apply->tally);
-	if (!status &&
-	    (tally_failed(apply->tally) || tally_skipped(apply->tally)))
+	if (!status && tally_is_bad(apply->tally))
 		status = ERROR_FAILED;
 	tally_free(apply->tally);
 	return status;

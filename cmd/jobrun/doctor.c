@@ -131,10 +131,9 @@ static void take(struct asked *asked, struct checks *all)
 		pthread_join(asked->thread, NULL);
 	for (i = 0; i < asked->found.count; i++) {
 		const struct doctor_check *one = &asked->found.items[i];
-		struct doctor_check *to = checks_add(all, one->group, one->name,
-						     one->state, one->value);
 
-		*to = *one;
+		*checks_add(all, one->group, one->name, one->state,
+			    one->value) = *one;
 	}
 	if (!all->worst)
 		all->worst = asked->found.worst;

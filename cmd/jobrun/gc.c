@@ -92,15 +92,8 @@ static void add(struct gc *gc, const struct find *find)
 /* Whether another jobrun works on the job. */
 static bool is_worked_on(const struct gc *gc, const char *job_id)
 {
-	char *folder;
-	bool held;
-
-	if (lock_set_has(gc->session->locks, job_id))
-		return false;
-	folder = session_lock_folder(gc->session);
-	held = lock_is_held(folder, job_id);
-	free(folder);
-	return held;
+	return !lock_set_has(gc->session->locks, job_id) &&
+	       session_is_locked(gc->session, job_id);
 }
 
 static bool exists(const struct site *site, const char *job_id)

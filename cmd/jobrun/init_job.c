@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "cmd/jobrun/import_file.h"
-#include "cmd/jobrun/ui/load.h"
 #include "cmd/jobrun/ui/training_script.h"
+#include "core/base/alloc.h"
 #include "core/base/file.h"
 #include "core/job/traits.h"
 #include "providers/registry.h"

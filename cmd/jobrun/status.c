@@ -706,7 +706,8 @@ static int show(struct view *view, bool *going, struct error *err)
 			*going = true;
 	for (i = 0; i < view->waits.count; i++)
 		if (!view->waits.items[i].skipped &&
-		    waits_is_kept(view->session, &view->waits.items[i]))
+		    session_is_locked(view->session,
+				      view->waits.items[i].job_id))
 			*going = true;
 out:
 	buf_done(&text);

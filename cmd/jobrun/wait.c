@@ -52,7 +52,7 @@ static int is_waiting(struct session *session, const char *job_id,
 	if (wait && wait->skipped)
 		ret = error_set(err, ERROR_FAILED, "%s: SKIPPED: %s", job_id,
 				wait->why);
-	else if (wait && !waits_is_kept(session, wait))
+	else if (wait && !session_is_locked(session, wait->job_id))
 		ret = error_set(err, ERROR_FAILED,
 				"%s is to start %s, and the process that was "
 				"to start it is gone; run 'jobrun apply' again",

@@ -125,15 +125,24 @@ static void say_waiting(void *arg, const struct error *why)
 	app_say(arg, "%s; waiting for it", why->text);
 }
 
-char *session_lock_folder(const struct session *session)
+static char *lock_folder(const struct session *session)
 {
 	return path_join(store_folder(session->env.store), "locks");
+}
+
+bool session_is_locked(const struct session *session, const char *job_id)
+{
+	char *folder = lock_folder(session);
+	bool held = lock_is_held(folder, job_id);
+
+	free(folder);
+	return held;
 }
 
 int session_lock_free(struct session *session, const char *const *job_ids,
 		      size_t count, struct error *err)
 {
-	char *folder = session_lock_folder(session);
+	char *folder = lock_folder(session);
 
 	session->locks = lock_set_take_free(folder, job_ids, count, err);
 	free(folder);
@@ -143,7 +152,7 @@ int session_lock_free(struct session *session, const char *const *job_ids,
 int session_lock(struct session *session, const char *const *job_ids,
 		 size_t count, long timeout_s, struct error *err)
 {
-	char *folder = session_lock_folder(session);
+	char *folder = lock_folder(session);
 
 	session->locks =
 		lock_set_take(folder, job_ids, count, (int64_t)timeout_s * 1000,

@@ -87,12 +87,13 @@ int session_check_targets(const struct session *session, struct error *err);
 
 /* Takes the locks of these jobs, to plan and change them; session_close()
  * releases those still held. */
-char *session_lock_folder(const struct session *session); /* returns new */
+int session_lock(struct session *session, const char *const *job_ids,
+		 size_t count, long timeout_s, struct error *err);
 /* Takes only those that nobody else holds. */
 int session_lock_free(struct session *session, const char *const *job_ids,
 		      size_t count, struct error *err);
-int session_lock(struct session *session, const char *const *job_ids,
-		 size_t count, long timeout_s, struct error *err);
+/* Whether any process, this one too, holds the lock of the job. */
+bool session_is_locked(const struct session *session, const char *job_id);
 
 /* Reports what an earlier, killed command has left of the plan's jobs, see
  * core/apply/resume.h. */

@@ -91,7 +91,7 @@ static int score_name(const char *path)
 
 	if (!strcmp(name, "train.py"))
 		return 60;
-	if (text_starts(name, "train") || strstr(name, "train"))
+	if (strstr(name, "train"))
 		return 40;
 	if (!strcmp(name, "main.py") || !strcmp(name, "run.py"))
 		return 15;

@@ -33,7 +33,6 @@ void keeping_begin(struct keeper *it, const struct session *session,
 	*it = (struct keeper){ .session = session,
 			       .tally = tally,
 			       .loop = loop,
-			       .leaving = leaving,
 			       .caller = caller };
 	it->begun = mem_alloc((count + 1) * sizeof(*it->begun));
 	it->over = mem_alloc((count + 1) * sizeof(*it->over));
@@ -69,8 +68,7 @@ static void on_all_begun(void *arg, uint32_t events)
 				action->job->job->job_id, action->reason,
 				(long)getpid());
 	}
-	failed = it->failed || tally_failed(it->tally) ||
-		 tally_skipped(it->tally);
+	failed = it->failed || tally_is_bad(it->tally);
 	unattended_release(it->caller, failed ? ERROR_FAILED : 0);
 }
 

@@ -14,7 +14,6 @@ struct keeper {
 	const struct session *session;
 	struct tally *tally;
 	struct loop *loop;
-	struct leaving *leaving;
 	struct unattended *caller; /* NULL: this process is the caller's */
 	size_t to_begin;    /* runs that start before the caller is let go */
 	bool *begun, *over; /* by index of the action */

@@ -157,14 +157,9 @@ static size_t count(const struct tally *tally, enum result result)
 				       : n;
 }
 
-size_t tally_failed(const struct tally *tally)
+bool tally_is_bad(const struct tally *tally)
 {
-	return count(tally, RESULT_FAILED);
-}
-
-size_t tally_skipped(const struct tally *tally)
-{
-	return count(tally, RESULT_SKIPPED);
+	return count(tally, RESULT_FAILED) || count(tally, RESULT_SKIPPED);
 }
 
 static size_t job_count(const struct tally *tally)
@@ -198,9 +193,9 @@ static void say_failed(const struct tally *tally)
 			job->job->job_id, why);
 		n++;
 	}
-	if (tally_failed(tally) > n)
+	if (count(tally, RESULT_FAILED) > n)
 		app_say(session->app, "  and %zu more: 'jobrun status'",
-			tally_failed(tally) - n);
+			count(tally, RESULT_FAILED) - n);
 }
 
 /* Says how to go on. */

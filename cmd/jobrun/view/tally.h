@@ -21,10 +21,9 @@ void tally_phase(struct tally *tally, const struct action *action,
 
 /* Whether everything planned for the job was done. */
 bool tally_is_done(const struct tally *tally, const struct job *job);
-/* The number of jobs that failed, now or before. */
-size_t tally_failed(const struct tally *tally);
-/* The number of jobs that did not start, as one that they are after failed. */
-size_t tally_skipped(const struct tally *tally);
+/* Whether a job failed, now or before, or did not start, as one that it is
+ * after failed. */
+bool tally_is_bad(const struct tally *tally);
 
 /* Whether there is more than one job, so that a summary is printed. */
 bool tally_is_of_many(const struct tally *tally);

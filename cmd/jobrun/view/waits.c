@@ -56,13 +56,14 @@ int waits_begin(const struct session *session, struct error *err)
 
 		if (!action_is_run(action))
 			continue;
-		buf_clear(&why);
-		put_names(action, &why);
-		if (action->skipped)
+		if (action->skipped) {
 			ret = put(session, action, true,
 				  action->reason + strlen("skipped: "), err);
-		else if (after_waits(action))
+		} else if (after_waits(action)) {
+			buf_clear(&why);
+			put_names(action, &why);
 			ret = put(session, action, false, buf_text(&why), err);
+		}
 	}
 	buf_done(&why);
 	return ret;
@@ -96,16 +97,6 @@ int waits_phase(const struct session *session, const struct action *action,
 	}
 }
 
-bool waits_is_kept(const struct session *session,
-		   const struct wait_record *wait)
-{
-	char *folder = session_lock_folder(session);
-	bool held = lock_is_held(folder, wait->job_id);
-
-	free(folder);
-	return held;
-}
-
 const struct wait_record *waits_find(const struct wait_list *list,
 				     const char *job_id)
 {
@@ -133,7 +124,7 @@ void waits_text(const struct session *session, const struct wait_list *list,
 		show_text(out, one->why);
 		if (one->skipped)
 			buf_printf(out, "  %s\n", since);
-		else if (waits_is_kept(session, one))
+		else if (session_is_locked(session, one->job_id))
 			buf_printf(out, "; process %lld on %s starts it\n",
 				   (long long)one->pid, one->host);
 		else
@@ -158,7 +149,8 @@ json_t *waits_json(const struct session *session, const struct wait_list *list)
 		json_put_text(item, "reason", one->why);
 		if (!one->skipped)
 			json_put(item, "kept",
-				 json_boolean(waits_is_kept(session, one)));
+				 json_boolean(session_is_locked(session,
+								one->job_id)));
 		json_put_text(item, "host", one->host);
 		json_put_int(item, "pid", one->pid);
 		time_format(one->time_ms, since, sizeof(since));

@@ -19,9 +19,6 @@ int waits_phase(const struct session *session, const struct action *action,
 		enum action_phase phase, const struct error *why,
 		struct error *err);
 
-/* Whether a process is there that will start the waiting job. */
-bool waits_is_kept(const struct session *session,
-		   const struct wait_record *wait);
 /* The record of the job, or NULL. */
 const struct wait_record *waits_find(const struct wait_list *list,
 				     const char *job_id);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/task/launch_many.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
+#include "core/base/file.h"
 #include "core/process/process.h"
 #include "core/process/task.h"
 
@@ -38,20 +37,6 @@ struct siblings {
 
 /* ---- output ---- */
 
-static void write_all(int fd, const char *data, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, data, len);
-
-		if (n < 0 && errno != EINTR)
-			return;
-		if (n > 0) {
-			data += n;
-			len -= (size_t)n;
-		}
-	}
-}
-
 /* Writes what is a line, with its end, in one call, so that those of several
  * processes do not meet. */
 static void put_line(struct sibling *process, int stream, const char *line,
@@ -65,7 +50,8 @@ static void put_line(struct sibling *process, int stream, const char *line,
 	buf_add(&text, line, len);
 	if (!len || line[len - 1] != '\n')
 		buf_putc(&text, '\n');
-	write_all(stream ? STDERR_FILENO : STDOUT_FILENO, text.data, text.len);
+	(void)fd_write(stream ? STDERR_FILENO : STDOUT_FILENO, text.data,
+		       text.len);
 	buf_done(&text);
 }
 

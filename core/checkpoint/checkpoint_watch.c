@@ -299,9 +299,12 @@ static void take_looks(const struct checkpoint_item *from,
 	to->is_folder = from->is_folder;
 	to->word = from->word;
 	to->first_ms = from->first_ms;
-	to->stray_link = from->stray_link
-				 ? arena_strdup(to->mem, from->stray_link)
-				 : NULL;
+	/* What has the same signature has the same links: one copy is
+	 * enough. */
+	if (!from->stray_link)
+		to->stray_link = NULL;
+	else if (!to->stray_link)
+		to->stray_link = arena_strdup(to->mem, from->stray_link);
 }
 
 /* Returns the state of a checkpoint that exists at the start and is not known

@@ -179,6 +179,25 @@ int checkpoint_from_json(const json_t *value, struct arena *mem,
 	return 0;
 }
 
+struct checkpoint checkpoint_copy(const struct checkpoint *from,
+				  struct arena *mem)
+{
+	struct checkpoint out = *from;
+
+	out.name = arena_strdup(mem, from->name);
+	out.metric = from->metric ? arena_strdup(mem, from->metric) : NULL;
+	out.files = arena_alloc(mem, from->file_count * sizeof(*out.files));
+	for (size_t i = 0; i < from->file_count; i++) {
+		out.files[i] = from->files[i];
+		out.files[i].path = arena_strdup(mem, from->files[i].path);
+		out.files[i].crc32c = arena_strdup(mem, from->files[i].crc32c);
+		if (out.files[i].link)
+			out.files[i].link =
+				arena_strdup(mem, from->files[i].link);
+	}
+	return out;
+}
+
 int checkpoint_compare_age(const struct checkpoint *a,
 			   const struct checkpoint *b)
 {

@@ -59,6 +59,10 @@ json_t *checkpoint_json(const struct checkpoint *checkpoint);
 int checkpoint_from_json(const json_t *value, struct arena *mem,
 			 struct checkpoint *out, struct error *err);
 
+/* Copies it with all that it points to. */
+struct checkpoint checkpoint_copy(const struct checkpoint *from,
+				  struct arena *mem);
+
 /* < 0 if `a` is preferred to `b`: the newer first. */
 int checkpoint_compare_age(const struct checkpoint *a,
 			   const struct checkpoint *b);

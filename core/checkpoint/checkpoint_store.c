@@ -260,25 +260,6 @@ int checkpoint_store_read(struct checkpoint_store *store,
 	return ret < 0 ? -1 : 0;
 }
 
-static struct checkpoint copy_checkpoint(const struct checkpoint *from,
-					 struct arena *mem)
-{
-	struct checkpoint out = *from;
-
-	out.name = arena_strdup(mem, from->name);
-	out.metric = from->metric ? arena_strdup(mem, from->metric) : NULL;
-	out.files = arena_alloc(mem, from->file_count * sizeof(*out.files));
-	for (size_t i = 0; i < from->file_count; i++) {
-		out.files[i] = from->files[i];
-		out.files[i].path = arena_strdup(mem, from->files[i].path);
-		out.files[i].crc32c = arena_strdup(mem, from->files[i].crc32c);
-		if (out.files[i].link)
-			out.files[i].link =
-				arena_strdup(mem, from->files[i].link);
-	}
-	return out;
-}
-
 /* Records the object, so that it can be removed later. */
 static void note_object(struct checkpoint_store *store, const char *url)
 {
@@ -361,7 +342,7 @@ int checkpoint_store_put(struct checkpoint_store *store,
 	if (store->last >= NUMBER_MAX)
 		return error_set(err, ERROR_FAILED, "'%s' has no number left",
 				 store->url);
-	copy = copy_checkpoint(one, store->mem);
+	copy = checkpoint_copy(one, store->mem);
 	copy.number = store->last + 1;
 	folder = folder_url(store, copy.number);
 	for (size_t i = 0; i < copy.file_count && ret == 0; i++)

@@ -272,25 +272,6 @@ static struct checkpoint_known *find(struct checkpoint_watch *watch,
 	return NULL;
 }
 
-static void copy_item(const struct checkpoint_item *from,
-		      struct checkpoint_known *to)
-{
-	struct checkpoint what = from->what;
-
-	what.name = arena_strdup(to->mem, what.name);
-	what.files =
-		arena_alloc(to->mem, what.file_count * sizeof(*what.files));
-	for (size_t i = 0; i < what.file_count; i++) {
-		what.files[i] = from->what.files[i];
-		what.files[i].path = arena_strdup(to->mem, what.files[i].path);
-		if (what.files[i].link)
-			what.files[i].link =
-				arena_strdup(to->mem, what.files[i].link);
-	}
-	to->what = what;
-	to->signature = arena_strdup(to->mem, from->signature);
-}
-
 /* Takes what no ledger keeps. */
 static void take_looks(const struct checkpoint_item *from,
 		       struct checkpoint_known *to)
@@ -342,7 +323,8 @@ static void take_item(struct checkpoint_watch *watch,
 		watch->all[i] = watch->all[--watch->count];
 	}
 	known = add_known(watch, arena_new());
-	copy_item(item, known);
+	known->what = checkpoint_copy(&item->what, known->mem);
+	known->signature = arena_strdup(known->mem, item->signature);
 	take_looks(item, known);
 	/* It may be committed after its trainer's end. */
 	known->state = item->word == CHECKPOINT_COMMITTED ? CHECKPOINT_NEW

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/clock.h"
 #include "core/base/units.h"
 
 #define CHECK_MS 5000
@@ -35,7 +35,7 @@ struct probe {
 	int fd; /* -1: not in progress */
 	struct loop_event *event;
 	uint64_t sent;
-	int64_t since_ns; /* the peer has been reading since then; 0: not yet */
+	int64_t since_us; /* the peer has been reading since then; 0: not yet */
 	bool slow;
 	char *why; /* NULL: reached */
 };
@@ -109,19 +109,11 @@ static void end_or_answer(struct probe *probe, const char *why)
 
 /* ---- sending ---- */
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 /* Ends a probe that has sent all, or has run out of time: with the rate, if that
  * is too low. */
 static void judge_rate(struct probe *probe)
 {
-	double seconds = (double)(now_ns() - probe->since_ns) / 1e9;
+	double seconds = (double)(time_monotonic_us() - probe->since_us) / 1e6;
 	double rate = (double)probe->sent / (seconds > 1e-6 ? seconds : 1e-6);
 	char text[32];
 
@@ -187,7 +179,7 @@ static void on_greeting(void *arg, uint32_t events)
 		end_or_answer(probe, "it was closed");
 		return;
 	}
-	probe->since_ns = now_ns();
+	probe->since_us = time_monotonic_us();
 	listen_for(probe, EPOLLOUT, send_more);
 }
 
@@ -214,7 +206,7 @@ static void out_of_time(void *arg, uint32_t events)
 	(void)events;
 	check->timer = NULL;
 	for (i = 0; i < check->count; i++)
-		if (check->probes[i].fd >= 0 && check->probes[i].since_ns)
+		if (check->probes[i].fd >= 0 && check->probes[i].since_us)
 			judge_rate(&check->probes[i]);
 		else if (check->probes[i].fd >= 0)
 			probe_end(&check->probes[i], "no answer");

@@ -16,7 +16,6 @@
 #include "schema/rules/rules.h"
 #include "schema/tables/tables.h"
 
-#define PATH_SIZE 128
 #define LIST_OF_PARAMETERS "trainingInput.hyperparameters.params."
 
 /* ---- values ------------------------------------------------------------- */
@@ -103,16 +102,14 @@ static json_t *values_of(const struct condition *one, const struct field *field)
 
 /* ---- places ------------------------------------------------------------- */
 
-/* Replaces {role} in a path, and leaves out the part before `start`. */
+/* The path in one role, without the part before `start`, or NULL. */
 static const char *path_for(const char *path, const char *role,
-			    const char *start, char out[PATH_SIZE])
+			    const char *start, char out[RULE_PATH_SIZE])
 {
-	const char *mark = strstr(path, "{role}");
-	size_t len = mark ? (size_t)(mark - path) : strlen(path);
+	size_t len = strlen(start);
 
-	snprintf(out, PATH_SIZE, "%.*s%s%s", (int)len, path, mark ? role : "",
-		 mark ? mark + strlen("{role}") : "");
-	return strncmp(out, start, strlen(start)) ? NULL : out + strlen(start);
+	return strncmp(rule_path(path, role, out), start, len) ? NULL
+							       : out + len;
 }
 
 /* Sets the field of the first step of a path; returns the rest, "" at the
@@ -121,7 +118,7 @@ static const char *step(const struct message *message, const char *path,
 			const struct field **out)
 {
 	size_t len = strcspn(path, ".");
-	char name[PATH_SIZE];
+	char name[RULE_PATH_SIZE];
 
 	snprintf(name, sizeof(name), "%.*s", (int)len, path);
 	*out = message_field(message, name);
@@ -170,7 +167,7 @@ static json_t *lacking(const struct message *message, const char *path,
 {
 	json_t *either = json_array();
 	const char *dot = path;
-	char before[PATH_SIZE];
+	char before[RULE_PATH_SIZE];
 
 	json_array_append_new(either, present(message, path, values));
 	json_array_append_new(either, json_pack("{s:[s]}", "required", "<<"));
@@ -283,7 +280,7 @@ static json_t *refusal(const struct ruled *it, const char *path,
 static json_t *rule_schema(const struct ruled *it, const struct condition *when)
 {
 	json_t *conditions = json_array(), *own = json_array(), *one;
-	char room[PATH_SIZE], at_room[PATH_SIZE];
+	char room[RULE_PATH_SIZE], at_room[RULE_PATH_SIZE];
 	const char *at = path_for(it->rule->at, it->role, it->start, at_room);
 	const char *path;
 
@@ -331,15 +328,8 @@ static void put_rule(const struct ruled *it, json_t *messages)
 
 static void put_roles(struct ruled *it, json_t *messages)
 {
-	static const char *const all[] = { "master", "worker",
-					   "parameterServer", "evaluator",
-					   NULL };
-	const char *const *role = it->rule->roles ? it->rule->roles : all;
+	const char *const *role = rule_roles(it->rule);
 
-	if (!strstr(it->rule->at, "{role}")) {
-		put_rule(it, messages);
-		return;
-	}
 	for (; *role; role++) {
 		it->role = *role;
 		put_rule(it, messages);

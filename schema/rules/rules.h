@@ -78,6 +78,15 @@ extern const struct rule rules[], general_rules[];
 
 const struct rule *rule_find(const char *id); /* searches both; or NULL */
 
+/* Enough for the path of any field in a rule. */
+#define RULE_PATH_SIZE 128
+/* The roles that the rule is for, up to NULL; "" alone if its place has no
+ * {role}. */
+const char *const *rule_roles(const struct rule *rule);
+/* Replaces {role} in a path of a rule; returns `out`. */
+const char *rule_path(const char *path, const char *role,
+		      char out[RULE_PATH_SIZE]);
+
 /* Whether the rule applies to providers with these traits, or to any. */
 bool rule_holds(const struct rule *rule, unsigned traits);
 bool rule_is_everywhere(const struct rule *rule);

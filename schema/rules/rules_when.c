@@ -9,11 +9,6 @@
 #include "schema/rules/rules_check.h"
 #include "schema/tables/tables.h"
 
-#define PATH_SIZE 96
-
-static const char *const all_roles[] = { "master", "worker", "parameterServer",
-					 "evaluator", NULL };
-
 /* The place of a field in the job. */
 struct when_place {
 	const struct field *field;
@@ -30,7 +25,7 @@ static bool find(const struct check *check, const char *path,
 	const struct message *message = &message_job;
 	const void *data = check->job;
 	const struct field *field;
-	char name[PATH_SIZE];
+	char name[RULE_PATH_SIZE];
 
 	*out = (struct when_place){ 0 };
 	for (;; path += *path == '.') {
@@ -74,7 +69,8 @@ static long number_of(const struct when_place *at)
 }
 
 /* Returns the value as in the file; "" for none and for several values. */
-static const char *text_of(const struct when_place *at, char out[PATH_SIZE])
+static const char *text_of(const struct when_place *at,
+			   char out[RULE_PATH_SIZE])
 {
 	const char *text;
 
@@ -89,7 +85,7 @@ static const char *text_of(const struct when_place *at, char out[PATH_SIZE])
 	case FIELD_INT:
 	case FIELD_STRINGS:
 	case FIELD_PAIRS:
-		snprintf(out, PATH_SIZE, "%ld", number_of(at));
+		snprintf(out, RULE_PATH_SIZE, "%ld", number_of(at));
 		return out;
 	default:
 		return "";
@@ -109,13 +105,13 @@ static void put_role(struct buf *out, const char *text, const char *role)
 	buf_puts(out, text);
 }
 
-static const char *path_for(const char *path, const char *role,
-			    char out[PATH_SIZE])
+const char *rule_path(const char *path, const char *role,
+		      char out[RULE_PATH_SIZE])
 {
 	struct buf text = { 0 };
 
 	put_role(&text, path, role);
-	snprintf(out, PATH_SIZE, "%s", buf_text(&text));
+	snprintf(out, RULE_PATH_SIZE, "%s", buf_text(&text));
 	buf_done(&text);
 	return out;
 }
@@ -184,7 +180,7 @@ static bool tier_has(const struct check *check, const char *tier,
 static bool holds(const struct check *check, const struct condition *one,
 		  const char *role, struct when_place *at)
 {
-	char room[PATH_SIZE];
+	char room[RULE_PATH_SIZE];
 	const char *text = text_of(at, room);
 
 	switch (one->op) {
@@ -225,7 +221,7 @@ static void put_values(const struct check *check,
 		       const struct when_place *found, const char *text,
 		       struct buf *out)
 {
-	char path[PATH_SIZE], room[PATH_SIZE], shown[SHORT_SIZE];
+	char path[RULE_PATH_SIZE], room[RULE_PATH_SIZE], shown[SHORT_SIZE];
 	struct when_place at;
 	const char *end;
 
@@ -267,14 +263,14 @@ static void say(const struct check *check, const char *role,
 {
 	const struct condition *one;
 	struct buf text = { 0 };
-	char path[PATH_SIZE];
+	char path[RULE_PATH_SIZE];
 	struct when_place at;
 
 	put(check, found, check->rule->message, role, &text);
-	broken(check, found->value, path_for(check->rule->at, role, path), "%s",
-	       buf_text(&text));
+	broken(check, found->value, rule_path(check->rule->at, role, path),
+	       "%s", buf_text(&text));
 	for (one = check->rule->when; one->path; one++) {
-		path_for(one->path, role, path);
+		rule_path(one->path, role, path);
 		if (one->label && find(check, path, &at) && at.value)
 			problem_also(check->found, at.value, "%s", one->label);
 	}
@@ -289,10 +285,10 @@ static void check_role(const struct check *check, const char *role)
 {
 	const struct condition *one;
 	struct when_place at, found = { 0 };
-	char path[PATH_SIZE];
+	char path[RULE_PATH_SIZE];
 
 	for (one = check->rule->when; one->path; one++) {
-		path_for(one->path, role, path);
+		rule_path(one->path, role, path);
 		if (!find(check, path, &at) || !holds(check, one, role, &at))
 			return;
 		if (!strcmp(one->path, check->rule->at) && !found.value)
@@ -302,15 +298,22 @@ static void check_role(const struct check *check, const char *role)
 		say(check, role, &found);
 }
 
+const char *const *rule_roles(const struct rule *rule)
+{
+	static const char *const all[] = { "master", "worker",
+					   "parameterServer", "evaluator",
+					   NULL };
+	static const char *const none[] = { "", NULL };
+
+	if (!strstr(rule->at, "{role}"))
+		return none;
+	return rule->roles ? rule->roles : all;
+}
+
 void check_when(const struct check *check)
 {
-	const char *const *role =
-		check->rule->roles ? check->rule->roles : all_roles;
+	const char *const *role = rule_roles(check->rule);
 
-	if (!strstr(check->rule->at, "{role}")) {
-		check_role(check, "");
-		return;
-	}
 	for (; *role; role++)
 		check_role(check, *role);
 }

@@ -16,6 +16,7 @@
 #include "core/base/alloc.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
+#include "core/process/process.h"
 
 #define POLL_MS 50
 #define SPARE_FILES 256
@@ -241,21 +242,11 @@ bool lock_set_has(const struct lock_set *set, const char *job_id)
 
 /* Whether the process has ended, and its parent has not looked yet: it holds no
  * lock any more. */
-static bool is_zombie(long pid)
+static bool is_zombie(pid_t pid)
 {
-	char path[64], text[512];
-	const char *state;
-	ssize_t len;
-	int fd;
+	pid_t parent;
 
-	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	text[len > 0 ? len : 0] = '\0';
-	state = strrchr(text, ')');
-	return state && state[1] == ' ' && state[2] == 'Z';
+	return process_state(pid, &parent) == 'Z';
 }
 
 /* Returns 1 if the holder lives or is on another machine, 0 if it is dead, and
@@ -274,7 +265,7 @@ static int holder_lives(const char *folder, const char *job_id)
 	if (sscanf(line, "process %ld on %255[^,],", &pid, host) == 2)
 		ret = strcmp(host, mine) != 0 ||
 		      ((kill((pid_t)pid, 0) == 0 || errno != ESRCH) &&
-		       !is_zombie(pid));
+		       !is_zombie((pid_t)pid));
 	if (fd >= 0)
 		close(fd);
 	free(path);

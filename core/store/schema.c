@@ -3,6 +3,7 @@
 #include "core/base/clock.h"
 #include "core/store/db.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/statfs.h>
@@ -124,28 +125,47 @@ static const char *const migrations[] = {
 	"CREATE INDEX journal_plan ON journal (plan) WHERE plan IS NOT NULL;",
 };
 
+#define COLUMN(table, name)                                                    \
+	"SELECT count(*) FROM pragma_table_info('" table "')"                  \
+	" WHERE name = '" name "'"
+#define ENTITY(type, name)                                                     \
+	"SELECT count(*) FROM sqlite_schema"                                   \
+	" WHERE type = '" type "' AND name = '" name "'"
+
 /*
- * Columns that do not raise the version: older versions still accept a store
- * with them, leave them NULL, and use digest 1, which digest 2 supplements;
+ * What does not raise the version: older versions still accept a store with
+ * these columns, leave them NULL, and use digest 1, which digest 2 supplements;
  * job_origin and job_file say whose run it is, and revision what was checked
  * out.
  */
-static const char add_digest2[] = "ALTER TABLE run ADD COLUMN digest2 TEXT;";
-static const char add_origin[] = "ALTER TABLE run ADD COLUMN job_origin TEXT;"
-				 "ALTER TABLE run ADD COLUMN job_file TEXT;";
-static const char add_revision[] = "ALTER TABLE run ADD COLUMN revision TEXT;";
-/* The same for an index: only a few of many thousand runs have not ended. */
-static const char add_open[] = "CREATE INDEX run_open ON run (provider)"
-			       " WHERE NOT " STORE_IS_FINAL ";";
-static const char add_once[] = "ALTER TABLE journal ADD COLUMN once TEXT;";
-/* And for the jobs that wait for others, which older versions do not know. */
-static const char add_wait[] = "CREATE TABLE wait ("
-			       " job_id TEXT PRIMARY KEY,"
-			       " skipped INTEGER NOT NULL,"
-			       " why TEXT NOT NULL,"
-			       " host TEXT NOT NULL,"
-			       " pid INTEGER NOT NULL,"
-			       " time_ms INTEGER NOT NULL) WITHOUT ROWID;";
+static const struct {
+	const char *query; /* gives 0 where it is missing */
+	size_t has;        /* where the store notes whether it is there */
+	const char *add;
+} additions[] = {
+	{ COLUMN("run", "digest2"), offsetof(struct store, has_digest2),
+	  "ALTER TABLE run ADD COLUMN digest2 TEXT;" },
+	{ COLUMN("run", "job_file"), offsetof(struct store, has_origin),
+	  "ALTER TABLE run ADD COLUMN job_origin TEXT;"
+	  "ALTER TABLE run ADD COLUMN job_file TEXT;" },
+	{ COLUMN("run", "revision"), offsetof(struct store, has_revision),
+	  "ALTER TABLE run ADD COLUMN revision TEXT;" },
+	/* Only a few of many thousand runs have not ended. */
+	{ ENTITY("index", "run_open"), offsetof(struct store, has_open),
+	  "CREATE INDEX run_open ON run (provider)"
+	  " WHERE NOT " STORE_IS_FINAL ";" },
+	{ COLUMN("journal", "once"), offsetof(struct store, has_once),
+	  "ALTER TABLE journal ADD COLUMN once TEXT;" },
+	/* The jobs that wait for others, which older versions do not know. */
+	{ ENTITY("table", "wait"), offsetof(struct store, has_wait),
+	  "CREATE TABLE wait ("
+	  " job_id TEXT PRIMARY KEY,"
+	  " skipped INTEGER NOT NULL,"
+	  " why TEXT NOT NULL,"
+	  " host TEXT NOT NULL,"
+	  " pid INTEGER NOT NULL,"
+	  " time_ms INTEGER NOT NULL) WITHOUT ROWID;" },
+};
 
 /* Whether several machines may see the file system at once: WAL's shared memory
  * does not work across machines, and home directories are often on such a file
@@ -221,70 +241,40 @@ static int check_version(struct store *store, long *version, struct error *err)
 	return 0;
 }
 
-static int look_for_columns(struct store *store, struct error *err)
+/* The store's flag for additions[i]. */
+static bool *has(struct store *store, size_t i)
 {
-	const struct {
-		const char *sql;
-		bool *has;
-	} columns[] = {
-		{ "SELECT count(*) FROM pragma_table_info('run')"
-		  " WHERE name = 'digest2'",
-		  &store->has_digest2 },
-		{ "SELECT count(*) FROM pragma_table_info('run')"
-		  " WHERE name = 'job_file'",
-		  &store->has_origin },
-		{ "SELECT count(*) FROM pragma_table_info('run')"
-		  " WHERE name = 'revision'",
-		  &store->has_revision },
-		{ "SELECT count(*) FROM sqlite_schema"
-		  " WHERE type = 'index' AND name = 'run_open'",
-		  &store->has_open },
-		{ "SELECT count(*) FROM pragma_table_info('journal')"
-		  " WHERE name = 'once'",
-		  &store->has_once },
-		{ "SELECT count(*) FROM sqlite_schema"
-		  " WHERE type = 'table' AND name = 'wait'",
-		  &store->has_wait },
-	};
-	size_t i;
+	return (bool *)((char *)store + additions[i].has);
+}
 
-	for (i = 0; i < COUNT(columns); i++) {
+static int look_for_additions(struct store *store, struct error *err)
+{
+	for (size_t i = 0; i < COUNT(additions); i++) {
 		long found = 0;
 
-		if (ask(store, columns[i].sql, &found, err) < 0)
+		if (ask(store, additions[i].query, &found, err) < 0)
 			return -1;
-		*columns[i].has = found;
+		*has(store, i) = found;
 	}
 	return 0;
 }
 
-static bool has_columns(const struct store *store)
+static bool has_additions(struct store *store)
 {
-	return store->has_digest2 && store->has_origin && store->has_revision &&
-	       store->has_open && store->has_once && store->has_wait;
+	for (size_t i = 0; i < COUNT(additions); i++)
+		if (!*has(store, i))
+			return false;
+	return true;
 }
 
-static int add_columns(struct store *store, struct error *err)
+static int add_additions(struct store *store, struct error *err)
 {
-	if ((!store->has_digest2 &&
-	     sqlite3_exec(store->db, add_digest2, NULL, NULL, NULL)) ||
-	    (!store->has_origin &&
-	     sqlite3_exec(store->db, add_origin, NULL, NULL, NULL)) ||
-	    (!store->has_revision &&
-	     sqlite3_exec(store->db, add_revision, NULL, NULL, NULL)) ||
-	    (!store->has_open &&
-	     sqlite3_exec(store->db, add_open, NULL, NULL, NULL)) ||
-	    (!store->has_once &&
-	     sqlite3_exec(store->db, add_once, NULL, NULL, NULL)) ||
-	    (!store->has_wait &&
-	     sqlite3_exec(store->db, add_wait, NULL, NULL, NULL)))
-		return store_fail(store, err);
-	store->has_digest2 = true;
-	store->has_origin = true;
-	store->has_revision = true;
-	store->has_open = true;
-	store->has_once = true;
-	store->has_wait = true;
+	for (size_t i = 0; i < COUNT(additions); i++)
+		if (!*has(store, i) &&
+		    sqlite3_exec(store->db, additions[i].add, NULL, NULL, NULL))
+			return store_fail(store, err);
+	for (size_t i = 0; i < COUNT(additions); i++)
+		*has(store, i) = true;
 	return 0;
 }
 
@@ -303,9 +293,9 @@ static int migrate(struct store *store, struct error *err)
 		    sqlite3_exec(store->db, sql, NULL, NULL, NULL))
 			return store_fail(store, err);
 	}
-	if (look_for_columns(store, err) < 0)
+	if (look_for_additions(store, err) < 0)
 		return -1;
-	return add_columns(store, err);
+	return add_additions(store, err);
 }
 
 static bool is_wal(struct store *store)
@@ -345,10 +335,10 @@ static int set_up_once(struct store *store, struct error *err)
 	long version;
 
 	if (check_version(store, &version, err) < 0 ||
-	    look_for_columns(store, err) < 0)
+	    look_for_additions(store, err) < 0)
 		return -1;
 	/* An older store that can't be written can still be read. */
-	if ((version < (long)COUNT(migrations) || !has_columns(store)) &&
+	if ((version < (long)COUNT(migrations) || !has_additions(store)) &&
 	    !(version && sqlite3_db_readonly(store->db, "main") == 1)) {
 		if (make_tables(store, err) < 0)
 			return -1;

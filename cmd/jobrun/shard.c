@@ -15,7 +15,6 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/base/units.h"
-#include "core/data/tar_packed.h"
 #include "core/shard/samples.h"
 #include "core/shard/shard_make.h"
 #include "providers/stores.h"
@@ -107,7 +106,7 @@ static int add_object(struct app *app, const char *url, struct samples *all,
 	if (ret == 0 && !object.exists)
 		ret = error_set(err, ERROR_FAILED, "'%s' does not exist", url);
 	if (ret == 0)
-		ret = copy = tar_packed_room(url, err);
+		ret = copy = file_nameless("jobrun-tar", url, err);
 	if (ret >= 0)
 		ret = object_read(store, &object, 0, object.size_bytes,
 				  take_bytes, &copy, err);

@@ -154,6 +154,22 @@ int fd_write(int fd, const void *data, size_t len)
 	return 0;
 }
 
+int file_nameless(const char *prefix, const char *what, struct error *err)
+{
+	const char *parent = getenv("TMPDIR");
+	char *path = path_join(parent && *parent ? parent : "/tmp", prefix);
+	char *name = mem_printf("%s-XXXXXX", path);
+	int fd = mkostemp(name, O_CLOEXEC);
+
+	if (fd < 0)
+		error_errno(err, "cannot create '%s' for '%s'", name, what);
+	else
+		unlink(name);
+	free(name);
+	free(path);
+	return fd;
+}
+
 /* Writes a new file beside `path` and syncs it.  Returns its name, new, or
  * NULL. */
 static char *write_beside(const char *path, unsigned mode, const void *data,

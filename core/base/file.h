@@ -42,6 +42,11 @@ int file_write(const char *path, const void *data, size_t len,
 int file_create(const char *path, unsigned mode, const void *data, size_t len,
 		struct error *err);
 
+/* Makes an empty file in $TMPDIR, or /tmp, that loses its name at once.  If that
+ * fails, the error has the name, which begins with `prefix`, and `what` the file
+ * is for.  Returns the descriptor, or -1. */
+int file_nameless(const char *prefix, const char *what, struct error *err);
+
 /* Makes the names in a folder survive a power failure, where the file system
  * can. */
 int folder_sync(const char *path);

@@ -3,7 +3,6 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -73,21 +72,6 @@ const char *tar_packed_with(int fd)
 	return NULL;
 }
 
-int tar_packed_room(const char *path, struct error *err)
-{
-	const char *parent = getenv("TMPDIR");
-	char *name = path_join(parent && *parent ? parent : "/tmp",
-			       "jobrun-tar-XXXXXX");
-	int fd = mkostemp(name, O_CLOEXEC);
-
-	if (fd < 0)
-		error_errno(err, "cannot create '%s' for '%s'", name, path);
-	else
-		unlink(name);
-	free(name);
-	return fd;
-}
-
 static int fail(struct archive *archive, const char *path, struct error *err)
 {
 	char why[160];
@@ -143,7 +127,7 @@ int tar_packed_open(int fd, const char *path, struct error *err)
 
 	if (library_open("libarchive.so.13", symbols, err) < 0)
 		return -1;
-	out = tar_packed_room(path, err);
+	out = file_nameless("jobrun-tar", path, err);
 	if (out < 0)
 		return -1;
 	archive = lib.new();

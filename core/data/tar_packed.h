@@ -12,10 +12,6 @@
  * compressed, or cannot be read. */
 const char *tar_packed_with(int fd);
 
-/* Makes a file without a name in $TMPDIR, for the contents of `path`.  Returns
- * its descriptor. */
-int tar_packed_room(const char *path, struct error *err);
-
 /* Unpacks the file at `fd`, called `path` in errors.  Returns the descriptor of
  * the unpacked file. */
 int tar_packed_open(int fd, const char *path, struct error *err);

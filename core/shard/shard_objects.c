@@ -5,10 +5,8 @@
  * is no journal: equal samples give equal shards, and a shard that the store
  * already has is not sent again.
  */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/base/buf.h"
 #include "core/base/file.h"
@@ -61,19 +59,8 @@ static int objects_prepare(struct shard_target *target, const char *prefix,
 static int objects_begin(struct shard_target *target,
 			 const struct shard_want *want, struct error *err)
 {
-	const char *parent = getenv("TMPDIR");
-	char *path = path_join(parent && *parent ? parent : "/tmp",
-			       "jobrun-shard-XXXXXX");
-	int fd = mkostemp(path, O_CLOEXEC);
-
 	(void)target;
-	if (fd < 0)
-		error_errno(err, "cannot create '%s' for '%s'", path,
-			    want->name);
-	else
-		unlink(path);
-	free(path);
-	return fd;
+	return file_nameless("jobrun-shard", want->name, err);
 }
 
 static int objects_commit(struct shard_target *target,

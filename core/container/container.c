@@ -403,12 +403,21 @@ out:
 void container_remove(const char *name_of_runtime, const char *name,
 		      unsigned timeout_s)
 {
-	struct error ignored;
-	const struct container_runtime *runtime =
-		find_runtime(name_of_runtime, &ignored);
-	const char *const argv[] = { runtime ? runtime->program : NULL, "rm",
-				     "-f", name, NULL };
+	size_t i;
 
-	if (runtime && runtime->name_option)
-		run_quietly(argv, timeout_s);
+	/* A runtime that must be asked whether it runs containers keeps none,
+	 * and comes last. */
+	for (i = 0; i < COUNT(runtimes); i++) {
+		const struct container_runtime *one = &runtimes[i];
+		const char *const argv[] = { one->program, "rm", "-f", name,
+					     NULL };
+
+		if ((strcmp(name_of_runtime, one->name) != 0 &&
+		     strcmp(name_of_runtime, "auto") != 0) ||
+		    !is_here(one->program))
+			continue;
+		if (one->name_option)
+			run_quietly(argv, timeout_s);
+		return;
+	}
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/data/archive.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,62 +14,16 @@
 #include "core/base/alloc.h"
 #include "core/base/beneath.h"
 #include "core/base/file.h"
-#include "core/base/library.h"
 #include "core/base/text.h"
+#include "core/data/archive_library.h"
 
 #define BYTES_MAX (UINT64_C(8) << 30)
 #define ENTRY_COUNT_MAX 200000
 #define BLOCK_SIZE 65536
 
-static struct {
-	__typeof__(&archive_read_new) new;
-	__typeof__(&archive_read_free) free;
-	__typeof__(&archive_read_support_format_tar) tar;
-	__typeof__(&archive_read_support_format_zip) zip;
-	__typeof__(&archive_read_support_filter_gzip) gzip;
-	__typeof__(&archive_read_support_filter_bzip2) bzip2;
-	__typeof__(&archive_read_support_filter_xz) xz;
-	__typeof__(&archive_read_support_filter_zstd) zstd;
-	__typeof__(&archive_read_open_fd) open_fd;
-	__typeof__(&archive_read_next_header) next_header;
-	__typeof__(&archive_read_data) data;
-	__typeof__(&archive_error_string) error_string;
-	__typeof__(&archive_entry_pathname) pathname;
-	__typeof__(&archive_entry_pathname_utf8) pathname_utf8;
-	__typeof__(&archive_entry_hardlink) hardlink;
-	__typeof__(&archive_entry_hardlink_utf8) hardlink_utf8;
-	__typeof__(&archive_entry_symlink) symlink;
-	__typeof__(&archive_entry_symlink_utf8) symlink_utf8;
-	__typeof__(&archive_entry_filetype) filetype;
-	__typeof__(&archive_entry_perm) perm;
-} lib;
-
-static const struct library_symbol symbols[] = {
-	{ "archive_read_new", &lib.new },
-	{ "archive_read_free", &lib.free },
-	{ "archive_read_support_format_tar", &lib.tar },
-	{ "archive_read_support_format_zip", &lib.zip },
-	{ "archive_read_support_filter_gzip", &lib.gzip },
-	{ "archive_read_support_filter_bzip2", &lib.bzip2 },
-	{ "archive_read_support_filter_xz", &lib.xz },
-	{ "archive_read_support_filter_zstd", &lib.zstd },
-	{ "archive_read_open_fd", &lib.open_fd },
-	{ "archive_read_next_header", &lib.next_header },
-	{ "archive_read_data", &lib.data },
-	{ "archive_error_string", &lib.error_string },
-	{ "archive_entry_pathname", &lib.pathname },
-	{ "archive_entry_pathname_utf8", &lib.pathname_utf8 },
-	{ "archive_entry_hardlink", &lib.hardlink },
-	{ "archive_entry_hardlink_utf8", &lib.hardlink_utf8 },
-	{ "archive_entry_symlink", &lib.symlink },
-	{ "archive_entry_symlink_utf8", &lib.symlink_utf8 },
-	{ "archive_entry_filetype", &lib.filetype },
-	{ "archive_entry_perm", &lib.perm },
-	{ NULL, NULL },
-};
-
 struct unpack {
 	const char *path; /* of the archive, for messages */
+	const struct archive_library *lib;
 	struct archive *archive;
 	struct archive_limits left;
 	int root; /* the folder */
@@ -105,7 +57,7 @@ static int fail(const struct unpack *unpack, struct error *err)
 /* libarchive's message may quote the entry, so it is cleaned too. */
 static int fail_read(struct unpack *unpack, struct error *err)
 {
-	const char *why = lib.error_string(unpack->archive);
+	const char *why = unpack->lib->error_string(unpack->archive);
 
 	error_set(err, ERROR_INVALID, "cannot unpack '%s': %s", unpack->path,
 		  why ? why : "it can't be read");
@@ -190,8 +142,8 @@ static int make_way(struct unpack *unpack, const char *base, struct error *err)
 static int write_data(struct unpack *unpack, int fd, struct error *err)
 {
 	for (;;) {
-		la_ssize_t n = lib.data(unpack->archive, unpack->block,
-					sizeof(unpack->block));
+		la_ssize_t n = unpack->lib->data(unpack->archive, unpack->block,
+						 sizeof(unpack->block));
 
 		if (n < 0)
 			return fail_read(unpack, err);
@@ -335,14 +287,15 @@ static const char *text_of(const char *utf8, const char *bytes)
 static int make_entry(struct unpack *unpack, struct archive_entry *entry,
 		      struct error *err)
 {
+	const struct archive_library *lib = unpack->lib;
 	const char *name =
-		text_of(lib.pathname_utf8(entry), lib.pathname(entry));
+		text_of(lib->pathname_utf8(entry), lib->pathname(entry));
 	const char *hard =
-		text_of(lib.hardlink_utf8(entry), lib.hardlink(entry));
+		text_of(lib->hardlink_utf8(entry), lib->hardlink(entry));
 	const char *target =
-		text_of(lib.symlink_utf8(entry), lib.symlink(entry));
+		text_of(lib->symlink_utf8(entry), lib->symlink(entry));
 	char path[PATH_MAX], to[PATH_MAX];
-	mode_t type = lib.filetype(entry);
+	mode_t type = lib->filetype(entry);
 	const char *base;
 
 	show(unpack, name ? name : "");
@@ -364,7 +317,7 @@ static int make_entry(struct unpack *unpack, struct archive_entry *entry,
 		return make_hard_link(unpack, base, to, err);
 	switch (type) {
 	case AE_IFREG:
-		return make_file(unpack, base, lib.perm(entry) & 0111, err);
+		return make_file(unpack, base, lib->perm(entry) & 0111, err);
 	case AE_IFDIR:
 		return make_folder(unpack, base, err);
 	case AE_IFLNK:
@@ -381,7 +334,7 @@ static int read_entries(struct unpack *unpack, struct error *err)
 	int code;
 
 	for (;; count++) {
-		code = lib.next_header(unpack->archive, &entry);
+		code = unpack->lib->next_header(unpack->archive, &entry);
 		if (code == ARCHIVE_EOF)
 			break;
 		/* libarchive warns about a name that it cannot decode. */
@@ -404,22 +357,20 @@ static int read_entries(struct unpack *unpack, struct error *err)
 /* `fd` is the archive, `unpack->root` the destination. */
 static int read_archive(struct unpack *unpack, int fd, struct error *err)
 {
+	const struct archive_library *lib = unpack->lib;
 	int ret = -1;
 
-	unpack->archive = lib.new();
+	unpack->archive = lib->read_new();
 	if (!unpack->archive)
 		return error_set(err, ERROR_FAILED, "libarchive fails");
-	lib.tar(unpack->archive);
-	lib.zip(unpack->archive);
-	lib.gzip(unpack->archive);
-	lib.bzip2(unpack->archive);
-	lib.xz(unpack->archive);
-	lib.zstd(unpack->archive);
-	if (lib.open_fd(unpack->archive, fd, BLOCK_SIZE) != ARCHIVE_OK)
+	lib->tar(unpack->archive);
+	lib->zip(unpack->archive);
+	archive_library_filters(unpack->archive);
+	if (lib->open_fd(unpack->archive, fd, BLOCK_SIZE) != ARCHIVE_OK)
 		fail_read(unpack, err);
 	else
 		ret = read_entries(unpack, err);
-	lib.free(unpack->archive);
+	lib->free(unpack->archive);
 	return ret;
 }
 
@@ -442,16 +393,18 @@ static char *make_beside(const char *folder, struct error *err)
 int archive_unpack(const char *path, const char *root, const char *folder,
 		   const struct archive_limits *limits, struct error *err)
 {
+	const struct archive_library *lib = archive_library_open(err);
 	struct unpack *unpack = NULL;
 	struct error ignored;
 	char *beside = NULL;
 	int ret = -1;
 	int fd = -1;
 
-	if (library_open("libarchive.so.13", symbols, err) < 0)
+	if (!lib)
 		return -1;
 	unpack = mem_alloc(sizeof(*unpack));
 	unpack->path = path;
+	unpack->lib = lib;
 	unpack->parent = -1;
 	unpack->root = -1;
 	unpack->left =

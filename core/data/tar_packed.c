@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/data/tar_packed.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -10,43 +8,14 @@
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
-#include "core/base/library.h"
 #include "core/base/text.h"
+#include "core/data/archive_library.h"
 
 #define PIECE (1u << 18)
 /* More is a bomb: tar's zeroes make small files shrink a lot, but not that
  * much. */
 #define RATIO_MAX 200
 #define BYTES_SPARE (1u << 20)
-
-static struct {
-	__typeof__(&archive_read_new) new;
-	__typeof__(&archive_read_free) free;
-	__typeof__(&archive_read_support_format_raw) raw;
-	__typeof__(&archive_read_support_filter_gzip) gzip;
-	__typeof__(&archive_read_support_filter_bzip2) bzip2;
-	__typeof__(&archive_read_support_filter_xz) xz;
-	__typeof__(&archive_read_support_filter_zstd) zstd;
-	__typeof__(&archive_read_open_fd) open_fd;
-	__typeof__(&archive_read_next_header) next_header;
-	__typeof__(&archive_read_data) data;
-	__typeof__(&archive_error_string) error_string;
-} lib;
-
-static const struct library_symbol symbols[] = {
-	{ "archive_read_new", &lib.new },
-	{ "archive_read_free", &lib.free },
-	{ "archive_read_support_format_raw", &lib.raw },
-	{ "archive_read_support_filter_gzip", &lib.gzip },
-	{ "archive_read_support_filter_bzip2", &lib.bzip2 },
-	{ "archive_read_support_filter_xz", &lib.xz },
-	{ "archive_read_support_filter_zstd", &lib.zstd },
-	{ "archive_read_open_fd", &lib.open_fd },
-	{ "archive_read_next_header", &lib.next_header },
-	{ "archive_read_data", &lib.data },
-	{ "archive_error_string", &lib.error_string },
-	{ NULL, NULL },
-};
 
 const char *tar_packed_with(int fd)
 {
@@ -72,18 +41,19 @@ const char *tar_packed_with(int fd)
 	return NULL;
 }
 
-static int fail(struct archive *archive, const char *path, struct error *err)
+static int fail(const struct archive_library *lib, struct archive *archive,
+		const char *path, struct error *err)
 {
 	char why[160];
 
-	snprintf(why, sizeof(why), "%s", lib.error_string(archive));
+	snprintf(why, sizeof(why), "%s", lib->error_string(archive));
 	text_make_printable(why);
 	return error_set(err, ERROR_INVALID, "cannot unpack '%s': %s", path,
 			 why);
 }
 
-static int unpack(struct archive *archive, int fd, int out, const char *path,
-		  struct error *err)
+static int unpack(const struct archive_library *lib, struct archive *archive,
+		  int fd, int out, const char *path, struct error *err)
 {
 	char *piece = mem_alloc(PIECE);
 	struct archive_entry *entry;
@@ -95,18 +65,15 @@ static int unpack(struct archive *archive, int fd, int out, const char *path,
 	if (fstat(fd, &st) == 0)
 		left += (uint64_t)st.st_size * RATIO_MAX;
 
-	lib.raw(archive);
-	lib.gzip(archive);
-	lib.bzip2(archive);
-	lib.xz(archive);
-	lib.zstd(archive);
-	if (lib.open_fd(archive, fd, PIECE) != ARCHIVE_OK ||
-	    lib.next_header(archive, &entry) != ARCHIVE_OK)
-		ret = fail(archive, path, err);
+	lib->raw(archive);
+	archive_library_filters(archive);
+	if (lib->open_fd(archive, fd, PIECE) != ARCHIVE_OK ||
+	    lib->next_header(archive, &entry) != ARCHIVE_OK)
+		ret = fail(lib, archive, path, err);
 	while (ret == 0 && n > 0) {
-		n = lib.data(archive, piece, PIECE);
+		n = lib->data(archive, piece, PIECE);
 		if (n < 0)
-			ret = fail(archive, path, err);
+			ret = fail(lib, archive, path, err);
 		else if ((uint64_t)n > left)
 			ret = error_set(err, ERROR_INVALID,
 					"cannot unpack '%s': it is compressed "
@@ -122,22 +89,23 @@ static int unpack(struct archive *archive, int fd, int out, const char *path,
 
 int tar_packed_open(int fd, const char *path, struct error *err)
 {
+	const struct archive_library *lib = archive_library_open(err);
 	struct archive *archive;
 	int out, ret;
 
-	if (library_open("libarchive.so.13", symbols, err) < 0)
+	if (!lib)
 		return -1;
 	out = file_nameless("jobrun-tar", path, err);
 	if (out < 0)
 		return -1;
-	archive = lib.new();
+	archive = lib->read_new();
 	if (!archive)
 		ret = error_set(err, ERROR_FAILED, "libarchive fails");
 	else if (lseek(fd, 0, SEEK_SET) < 0)
 		ret = error_errno(err, "cannot read '%s'", path);
 	else
-		ret = unpack(archive, fd, out, path, err);
-	lib.free(archive);
+		ret = unpack(lib, archive, fd, out, path, err);
+	lib->free(archive);
 	if (ret < 0) {
 		close(out);
 		return -1;

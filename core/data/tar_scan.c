@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/data/tar_scan.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <limits.h>
 #include <locale.h>
@@ -13,8 +11,8 @@
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
-#include "core/base/library.h"
 #include "core/base/text.h"
+#include "core/data/archive_library.h"
 #include "core/data/tar_header.h"
 #include "core/data/tar_packed.h"
 
@@ -23,43 +21,11 @@
  * programs to a megabyte. */
 #define END_SIZE (64 << 10)
 
-static struct {
-	__typeof__(&archive_read_new) new;
-	__typeof__(&archive_read_free) free;
-	__typeof__(&archive_read_support_format_tar) tar;
-	__typeof__(&archive_read_open_fd) open_fd;
-	__typeof__(&archive_read_next_header) next_header;
-	__typeof__(&archive_read_header_position) header_position;
-	__typeof__(&archive_filter_bytes) filter_bytes;
-	__typeof__(&archive_error_string) error_string;
-	__typeof__(&archive_entry_pathname) pathname;
-	__typeof__(&archive_entry_hardlink) hardlink;
-	__typeof__(&archive_entry_filetype) filetype;
-	__typeof__(&archive_entry_size) size;
-	__typeof__(&archive_entry_sparse_count) sparse_count;
-} lib;
-
-static const struct library_symbol symbols[] = {
-	{ "archive_read_new", &lib.new },
-	{ "archive_read_free", &lib.free },
-	{ "archive_read_support_format_tar", &lib.tar },
-	{ "archive_read_open_fd", &lib.open_fd },
-	{ "archive_read_next_header", &lib.next_header },
-	{ "archive_read_header_position", &lib.header_position },
-	{ "archive_filter_bytes", &lib.filter_bytes },
-	{ "archive_error_string", &lib.error_string },
-	{ "archive_entry_pathname", &lib.pathname },
-	{ "archive_entry_hardlink", &lib.hardlink },
-	{ "archive_entry_filetype", &lib.filetype },
-	{ "archive_entry_size", &lib.size },
-	{ "archive_entry_sparse_count", &lib.sparse_count },
-	{ NULL, NULL },
-};
-
 struct tar_scan_state {
 	const char *path; /* for messages */
 	int fd;
 	uint64_t size_bytes; /* of the archive */
+	const struct archive_library *lib;
 	struct archive *archive;
 	uint64_t end; /* where the last member ends; 0: unknown */
 	char name[PATH_MAX], target[PATH_MAX];
@@ -80,6 +46,12 @@ static int refuse_cut(const struct tar_scan_state *scan, struct error *err)
 			 scan->shown, scan->shown[0] ? "'" : "");
 }
 
+/* Where the header that was read last begins. */
+static uint64_t position(const struct tar_scan_state *scan)
+{
+	return (uint64_t)scan->lib->header_position(scan->archive);
+}
+
 /* ---- before and after -------------------------------------------------- */
 
 static int check_beginning(const struct tar_scan_state *scan, struct error *err)
@@ -95,7 +67,7 @@ static int check_beginning(const struct tar_scan_state *scan, struct error *err)
 /* Only zeroes may follow the last member. */
 static int check_end(const struct tar_scan_state *scan, struct error *err)
 {
-	uint64_t at = (uint64_t)lib.header_position(scan->archive);
+	uint64_t at = position(scan);
 	static const char zeroes[TAR_BLOCK];
 	char block[TAR_BLOCK];
 	uint64_t stop = at + END_SIZE;
@@ -125,7 +97,7 @@ static int check_end(const struct tar_scan_state *scan, struct error *err)
 static int read_member(struct tar_scan_state *scan, struct archive_entry *entry,
 		       struct tar_member *out, struct error *err)
 {
-	const char *name = lib.pathname(entry);
+	const char *name = scan->lib->pathname(entry);
 	const char *wrong, *target;
 	char why[80];
 
@@ -139,7 +111,7 @@ static int read_member(struct tar_scan_state *scan, struct archive_entry *entry,
 		return refuse(scan, why, err);
 	}
 	*out = (struct tar_member){ .name = scan->name };
-	target = lib.hardlink(entry);
+	target = scan->lib->hardlink(entry);
 	if (target) {
 		/* The target of a hard link must be a valid member name. */
 		if (path_clean(target, scan->target))
@@ -149,7 +121,7 @@ static int read_member(struct tar_scan_state *scan, struct archive_entry *entry,
 		out->target = scan->target;
 		return 0;
 	}
-	switch (lib.filetype(entry)) {
+	switch (scan->lib->filetype(entry)) {
 	case AE_IFREG:
 		break;
 	case AE_IFDIR:
@@ -164,10 +136,10 @@ static int read_member(struct tar_scan_state *scan, struct archive_entry *entry,
 	}
 	if (!scan->name[0])
 		return refuse(scan, "has no name", err);
-	if (lib.sparse_count(entry))
+	if (scan->lib->sparse_count(entry))
 		return refuse(scan, "is a sparse file", err);
-	out->size_bytes = (uint64_t)lib.size(entry);
-	out->offset = (uint64_t)lib.filter_bytes(scan->archive, -1);
+	out->size_bytes = (uint64_t)scan->lib->size(entry);
+	out->offset = (uint64_t)scan->lib->filter_bytes(scan->archive, -1);
 	return 0;
 }
 
@@ -192,7 +164,7 @@ static int find_end(struct tar_scan_state *scan,
 
 static int fail_read(struct tar_scan_state *scan, struct error *err)
 {
-	const char *why = lib.error_string(scan->archive);
+	const char *why = scan->lib->error_string(scan->archive);
 
 	error_set(err, ERROR_INVALID, "'%s' is not a readable tar archive: %s",
 		  scan->path, why ? why : "it is damaged");
@@ -207,15 +179,14 @@ static int scan_members(struct tar_scan_state *scan, tar_each *each, void *arg,
 	struct tar_member member;
 
 	for (;;) {
-		int code = lib.next_header(scan->archive, &entry);
+		int code = scan->lib->next_header(scan->archive, &entry);
 
 		if (code == ARCHIVE_EOF)
 			return check_end(scan, err);
 		/* libarchive warns about a name that it cannot decode. */
 		if (code != ARCHIVE_OK && code != ARCHIVE_WARN)
 			return fail_read(scan, err);
-		if (scan->end &&
-		    (uint64_t)lib.header_position(scan->archive) != scan->end)
+		if (scan->end && position(scan) != scan->end)
 			return refuse(scan, "is not where it should be", err);
 		if (read_member(scan, entry, &member, err) < 0 ||
 		    find_end(scan, &member, err) < 0 ||
@@ -232,23 +203,24 @@ int tar_scan(int fd, const char *path, tar_each *each, void *arg,
 	struct stat st;
 	int ret = -1;
 
-	if (library_open("libarchive.so.13", symbols, err) < 0)
+	scan.lib = archive_library_open(err);
+	if (!scan.lib)
 		return -1;
 	if (fstat(fd, &st) < 0)
 		return error_errno(err, "cannot read '%s'", path);
 	scan.size_bytes = (uint64_t)st.st_size;
 	if (check_beginning(&scan, err) < 0)
 		return -1;
-	scan.archive = lib.new();
+	scan.archive = scan.lib->read_new();
 	if (!scan.archive)
 		return error_set(err, ERROR_FAILED, "libarchive fails");
 	/* Names in pax headers are UTF-8; other names are taken as they are. */
 	utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
 	if (utf8)
 		before = uselocale(utf8);
-	lib.tar(scan.archive);
+	scan.lib->tar(scan.archive);
 	lseek(fd, 0, SEEK_SET);
-	if (lib.open_fd(scan.archive, fd, BLOCK_SIZE) != ARCHIVE_OK)
+	if (scan.lib->open_fd(scan.archive, fd, BLOCK_SIZE) != ARCHIVE_OK)
 		fail_read(&scan, err);
 	else
 		ret = scan_members(&scan, each, arg, err);
@@ -256,6 +228,6 @@ int tar_scan(int fd, const char *path, tar_each *each, void *arg,
 		uselocale(before);
 		freelocale(utf8);
 	}
-	lib.free(scan.archive);
+	scan.lib->free(scan.archive);
 	return ret;
 }

@@ -132,10 +132,12 @@ comma := ,
 # other.  It must run on whatever Linux there is, so it is static; with musl
 # it is also small.  Where the program has sanitizers, so has the agent.
 HOST_SRC := $(wildcard cmd/jobrun-host/*.c) \
-	    $(addprefix core/base/,alloc.c buf.c clock.c environment.c error.c file.c loop.c \
-			text.c units.c) \
+	    $(addprefix core/base/,alloc.c buf.c clock.c environment.c error.c file.c \
+			file_watch.c library.c loop.c text.c units.c) \
 	    $(addprefix core/process/,enter.c ports.c process.c reaper.c reserve.c \
-			task.c) \
+			subprocess.c task.c) \
+	    $(addprefix core/device/,amd.c device.c device_queue.c device_text.c lease.c \
+			look.c nvidia.c nvml.c ticket.c) \
 	    $(addprefix core/ssh/,agent_archive.c protocol.c) \
 	    core/container/container.c
 HOST_OBJ := $(HOST_SRC:%.c=$(BUILD)/agent/%.o)

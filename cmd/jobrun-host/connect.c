@@ -23,6 +23,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
+#include "core/device/look.h"
 
 #define HELLO_MAX 2048
 #define NONCE_MAX 64
@@ -84,25 +85,28 @@ static bool is_name(const char *text, size_t max)
 	       strspn(text, chars) == strlen(text);
 }
 
-/* Reads HELLO, but not one byte more: the rest is for the daemon. */
-static int read_hello(struct hello *hello)
+/* Reads the first frame, but not one byte more: the rest is for the daemon. */
+static bool read_frame(char bytes[FRAME_HEADER + HELLO_MAX],
+		       struct frame *frame)
 {
-	char bytes[FRAME_HEADER + HELLO_MAX];
-	struct frame frame;
-	struct wire_in in;
+	struct wire_in in = { (unsigned char *)bytes, 4, false };
 	uint32_t len;
 	size_t used;
 
 	if (!read_all(bytes, FRAME_HEADER))
-		return -1;
-	in = (struct wire_in){ (unsigned char *)bytes, 4, false };
+		return false;
 	len = wire_get_u32(&in);
-	if (len > HELLO_MAX || !read_all(bytes + FRAME_HEADER, len) ||
-	    frame_find(bytes, FRAME_HEADER + len, &frame, &used) !=
-		    FRAME_WHOLE ||
-	    frame.type != FRAME_HELLO)
+	return len <= HELLO_MAX && read_all(bytes + FRAME_HEADER, len) &&
+	       frame_find(bytes, FRAME_HEADER + len, frame, &used) ==
+		       FRAME_WHOLE;
+}
+
+static int read_hello(const struct frame *frame, struct hello *hello)
+{
+	struct wire_in in = frame_fields(frame);
+
+	if (frame->type != FRAME_HELLO)
 		return -1;
-	in = frame_fields(&frame);
 	hello->run = wire_get_string(&in);
 	hello->nonce = wire_get_string(&in);
 	hello->kind = wire_get_u32(&in);
@@ -495,17 +499,41 @@ out:
 	return daemon;
 }
 
+/* Answers with the devices of this machine. */
+static int tell_devices(void)
+{
+	struct arena *mem = arena_new();
+	struct error err = { 0 };
+	struct devices *all = devices_look(mem, &err);
+	struct buf text = { 0 };
+
+	if (all) {
+		devices_write(all, &text);
+		say(FRAME_DEVICES_ARE, buf_text(&text));
+	} else {
+		say(FRAME_REFUSED, err.text);
+	}
+	buf_done(&text);
+	arena_free(mem);
+	return all ? 0 : 1;
+}
+
 int connect_main(const char *directory)
 {
+	char bytes[FRAME_HEADER + HELLO_MAX];
 	struct hello hello = { 0 };
 	struct error err = { 0 };
+	struct frame frame;
 	char byte;
 	int daemon;
 
-	if (read_hello(&hello) < 0) {
+	if (!read_frame(bytes, &frame) ||
+	    (frame.type != FRAME_DEVICES && read_hello(&frame, &hello) < 0)) {
 		error_set(&err, ERROR_FAILED, "the first frame is invalid");
 		return refuse(&err);
 	}
+	if (frame.type == FRAME_DEVICES)
+		return tell_devices();
 	daemon = attach(directory, &hello, &err);
 	free(hello.run);
 	free(hello.nonce);

@@ -3,11 +3,29 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cmd/jobrun-host/agent.h"
+#include "core/base/file.h"
 #include "core/container/container.h"
+#include "core/device/look.h"
 #include "core/process/enter.h"
 #include "core/process/process.h"
+
+/* For core/device/look.h. */
+static int list_devices(void)
+{
+	struct buf out = { 0 };
+	struct error err;
+	int ret = devices_tell(&out, &err);
+
+	if (ret < 0)
+		fprintf(stderr, "%s\n", err.text);
+	else if (fd_write(STDOUT_FILENO, out.data, out.len) < 0)
+		ret = -1;
+	buf_done(&out);
+	return ret < 0;
+}
 
 int main(int argc, char **argv)
 {
@@ -18,6 +36,8 @@ int main(int argc, char **argv)
 	process_without_core();
 	if ((argc == 2 || argc == 3) && !strcmp(argv[1], "connect"))
 		return connect_main(argv[2]);
+	if (argc == 2 && !strcmp(argv[1], LOOK_COMMAND))
+		return list_devices();
 	if (argc > 2 && !strcmp(argv[1], CONTAINER_COMMAND)) {
 		container_exec(argc - 2, argv + 2, &err);
 		fprintf(stderr, "jobrun: %s\n", err.text);

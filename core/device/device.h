@@ -8,12 +8,12 @@
 #ifndef JOBRUN_DEVICE_H
 #define JOBRUN_DEVICE_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "core/base/alloc.h"
+#include "core/base/buf.h"
 #include "core/base/error.h"
 
 #define DEVICES_MAX 256
@@ -42,6 +42,10 @@ struct device {
 	int temperature_c;                        /* -1: not known */
 	struct device_holder holders[DEVICE_HOLDERS_MAX];
 	size_t holder_count;
+	/* The run that holds it, that run's user, and since when, as far as
+	 * that is recorded; NULL: none. */
+	const char *run, *run_user;
+	int64_t run_since_ms;
 };
 
 struct devices {
@@ -66,9 +70,10 @@ bool devices_any(const char *root);
 /* Uses /proc and /sys alone, which do not show slices. */
 struct devices *devices_seen(const char *root, struct arena *mem);
 
-json_t *devices_json(const struct devices *all); /* returns new */
-/* Reads the identities of devices and the processes on them, but not their use
- * and temperature.  Lives in `mem`; NULL: not a list of devices. */
-struct devices *devices_from_json(const json_t *from, struct arena *mem);
+/* Adds all that is known of them as lines, for another process or another
+ * machine. */
+void devices_write(const struct devices *all, struct buf *out);
+/* Reads such lines.  Lives in `mem`; NULL: not a list of devices. */
+struct devices *devices_read(const char *text, struct arena *mem);
 
 #endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devices as JSON, for other programs and between processes. */
-#include "core/device/device_internal.h"
+#include "core/device/device_json.h"
 
-#include <string.h>
-
+#include "core/base/clock.h"
 #include "core/base/json.h"
-#include "core/device/lease.h"
 
 static json_t *holders_json(const struct device *one)
 {
@@ -22,6 +19,21 @@ static json_t *holders_json(const struct device *one)
 	return out;
 }
 
+static json_t *lease_json(const struct device *one)
+{
+	json_t *out;
+	char since[40];
+
+	if (!one->run)
+		return json_null();
+	out = json_object();
+	time_format(one->run_since_ms, since, sizeof(since));
+	json_put_text(out, "run", one->run);
+	json_put_text(out, "user", one->run_user);
+	json_put_text(out, "sinceTime", since);
+	return out;
+}
+
 static void put_known(json_t *out, const char *key, long long value, bool known)
 {
 	json_put(out, key, known ? json_integer(value) : json_null());
@@ -29,8 +41,7 @@ static void put_known(json_t *out, const char *key, long long value, bool known)
 
 json_t *devices_json(const struct devices *all)
 {
-	json_t *out = json_object(), *list = json_array();
-	struct arena *mem = arena_new();
+	json_t *list = json_array();
 	size_t i;
 
 	for (i = 0; i < all->count; i++) {
@@ -52,61 +63,9 @@ json_t *devices_json(const struct devices *all)
 		put_known(each, "temperatureC", one->temperature_c,
 			  one->temperature_c >= 0);
 		json_put_text(each, "trouble", one->trouble);
-		json_put_text(each, "lease", lease_name(one, mem));
+		json_put(each, "lease", lease_json(one));
 		json_put(each, "holders", holders_json(one));
 		json_array_append_new(list, each);
 	}
-	json_put_int(out, "formatVersion", 1);
-	json_put_text(out, "source", all->source);
-	json_put(out, "devices", list);
-	arena_free(mem);
-	return out;
-}
-
-static bool is_whole_number(const json_t *object, const char *key)
-{
-	return json_is_integer(json_object_get(object, key));
-}
-
-static void read_one(const json_t *from, struct devices *out, struct arena *mem)
-{
-	const char *vendor = json_copy_text(from, "vendor", mem);
-	const json_t *holder;
-	struct device *one =
-		vendor ? device_add(out, vendor,
-				    (int)json_get_int(from, "index", 0))
-		       : NULL;
-	size_t i;
-
-	if (!one)
-		return;
-	one->slice = json_is_true(json_object_get(from, "slice"));
-	one->model = json_copy_text(from, "model", mem);
-	one->uuid = json_copy_text(from, "uuid", mem);
-	one->bus = json_copy_text(from, "bus", mem);
-	one->trouble = json_copy_text(from, "trouble", mem);
-	json_array_foreach(json_object_get(from, "holders"), i, holder)
-	{
-		if (i == DEVICE_HOLDERS_MAX || !is_whole_number(holder, "pid"))
-			break;
-		one->holders[one->holder_count++] = (struct device_holder){
-			.pid = (pid_t)json_get_int(holder, "pid", 0),
-			.user = json_copy_text(holder, "user", mem),
-			.program = json_copy_text(holder, "program", mem),
-		};
-	}
-}
-
-struct devices *devices_from_json(const json_t *from, struct arena *mem)
-{
-	const json_t *list = json_object_get(from, "devices"), *one;
-	struct devices *out;
-	size_t i;
-
-	if (!json_is_array(list))
-		return NULL;
-	out = arena_alloc(mem, sizeof(*out));
-	out->source = json_copy_text(from, "source", mem);
-	json_array_foreach(list, i, one) read_one(one, out, mem);
-	return out;
+	return list;
 }

@@ -14,7 +14,6 @@
 #include "core/base/buf.h"
 #include "core/base/clock.h"
 #include "core/base/file_watch.h"
-#include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/device/lease.h"
 #include "core/device/look.h"
@@ -150,21 +149,20 @@ struct shown_holders {
 	size_t count;
 };
 
-static void show_holder(void *arg, json_t *what, const char *user,
-			int64_t since_ms)
+static void show_holder(void *arg, const struct ticket_claim *claim,
+			const char *user, int64_t since_ms)
 {
 	struct shown_holders *shown = arg;
 	const struct device_queue *q = shown->q;
-	const json_t *list = json_object_get(what, "devices"), *one;
 	size_t held = 0, i, j;
 	char since[40], *run;
 
-	json_array_foreach(list, i, one) for (j = 0; j < q->deps.count; j++)
-		held += json_is_string(one) &&
-			!strcmp(json_string_value(one), q->deps.names[j]);
+	for (i = 0; i < claim->count; i++)
+		for (j = 0; j < q->deps.count; j++)
+			held += !strcmp(claim->devices[i], q->deps.names[j]);
 	if (!held || ++shown->count > SHOWN)
 		return;
-	run = mem_strdup(json_get_text(what, "run", "a run"));
+	run = mem_strdup(claim->run);
 	text_make_printable(run);
 	time_format(since_ms, since, sizeof(since));
 	buf_printf(shown->out, "; %.60s of %s holds %zu since %.19sZ", run,
@@ -246,18 +244,17 @@ static void try_again(struct device_queue *q)
 
 static void say_held(struct device_queue *q)
 {
-	json_t *what = json_object(), *list = json_array();
+	const char **names = mem_alloc((q->deps.need + 1) * sizeof(*names));
+	const struct ticket_claim claim = { .run = q->deps.run,
+					    .devices = names,
+					    .count = q->deps.need };
 	struct error ignored;
 	size_t i;
 
 	for (i = 0; i < q->deps.need; i++)
-		json_array_append_new(list,
-				      json_text(q->deps.names[q->taken[i]]));
-	json_put_text(what, "run", q->deps.run);
-	json_put_int(what, "pid", getpid());
-	json_put(what, "devices", list);
-	ticket_hold(q->folder, q->ticket, q->name, what, &ignored);
-	json_decref(what);
+		names[i] = q->deps.names[q->taken[i]];
+	ticket_hold(q->folder, q->ticket, q->name, &claim, &ignored);
+	free(names);
 	q->name[0] = TICKET_HOLDS[0];
 }
 
@@ -425,49 +422,41 @@ void device_queue_leave(struct device_queue *q)
 	free(q);
 }
 
-/* Replaces the name of the lease. */
-static void put_holder(void *arg, json_t *what, const char *user,
-		       int64_t since_ms)
+struct shown_devices {
+	struct devices *all;
+	struct arena *mem;
+};
+
+static void put_holder(void *arg, const struct ticket_claim *claim,
+		       const char *user, int64_t since_ms)
 {
-	const json_t *held = json_object_get(what, "devices"), *name;
-	json_t *devices = arg, *one;
-	char since[40];
+	const struct shown_devices *shown = arg;
 	size_t i, j;
 
-	time_format(since_ms, since, sizeof(since));
-	json_array_foreach(devices, i, one)
-	{
-		const char *lease = json_get_text(one, "lease", "");
-		json_t *holder;
+	for (i = 0; i < shown->all->count; i++) {
+		struct device *one = &shown->all->items[i];
 
-		json_array_foreach(held, j, name)
-		{
-			if (!json_is_string(name) ||
-			    strcmp(json_string_value(name), lease) != 0)
+		for (j = 0; j < claim->count; j++) {
+			if (strcmp(lease_name(one, shown->mem),
+				   claim->devices[j]) != 0)
 				continue;
-			holder = json_object();
-			json_put_text(holder, "run",
-				      json_get_text(what, "run", NULL));
-			json_put_text(holder, "user", user);
-			json_put_text(holder, "sinceTime", since);
-			json_object_set_new(one, "lease", holder);
+			one->run = arena_strdup(shown->mem, claim->run);
+			one->run_user = arena_strdup(shown->mem, user);
+			one->run_since_ms = since_ms;
 			break;
 		}
 	}
 }
 
-void device_queue_show(const char *folder, json_t *devices)
+void device_queue_show(const char *folder, struct devices *all,
+		       struct arena *mem)
 {
-	json_t *list = json_object_get(devices, "devices"), *one;
+	struct shown_devices shown = { .all = all, .mem = mem };
 	struct error ignored;
 	int fd = lease_open_folder(folder, &ignored);
-	size_t i;
 
-	if (fd >= 0) {
-		tickets_each_holder(fd, put_holder, list);
-		close(fd);
-	}
-	json_array_foreach(list, i, one) if (!json_is_object(json_object_get(
-						     one, "lease")))
-		json_object_set_new(one, "lease", json_null());
+	if (fd < 0)
+		return;
+	tickets_each_holder(fd, put_holder, &shown);
+	close(fd);
 }

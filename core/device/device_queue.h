@@ -16,13 +16,13 @@
 #ifndef JOBRUN_DEVICE_QUEUE_H
 #define JOBRUN_DEVICE_QUEUE_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "core/base/error.h"
 #include "core/base/loop.h"
+#include "core/device/device.h"
 #include "core/process/reaper.h"
 
 struct device_queue;
@@ -54,8 +54,9 @@ struct device_queue *device_queue_join(const struct device_queue_deps *deps,
 /* Releases the devices it holds.  Accepts NULL. */
 void device_queue_leave(struct device_queue *queue);
 
-/* Adds to each device of devices_json() the run that holds it, as far as that
- * is recorded: {"run", "user", "sinceTime"} under "lease", or null. */
-void device_queue_show(const char *folder, json_t *devices);
+/* Adds the run that holds it to each device, as far as that is recorded in the
+ * folder of the leases.  What it adds lives in `mem`. */
+void device_queue_show(const char *folder, struct devices *all,
+		       struct arena *mem);
 
 #endif

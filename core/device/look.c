@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 #include "core/base/buf.h"
-#include "core/base/json.h"
 #include "core/base/library.h"
 #include "core/base/text.h"
+#include "core/device/device_queue.h"
+#include "core/device/lease.h"
 #include "core/process/process.h"
 #include "core/process/subprocess.h"
 
@@ -20,7 +21,6 @@
 #define LOOK_MAX ((size_t)4 << 20)
 #define PIECE ((size_t)64 << 10)
 #define SILENT "the GPU driver does not answer"
-#define LIST "the list of devices"
 
 struct device_look {
 	struct loop *loop;
@@ -44,7 +44,20 @@ bool devices_expected(void)
 	       library_open("libnvidia-ml.so.1", none, &ignored) == 0;
 }
 
-json_t *devices_look(struct error *err)
+int devices_tell(struct buf *out, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct devices *all = devices_find("", mem, err);
+
+	if (all) {
+		device_queue_show(lease_folder_shared(), all, mem);
+		devices_write(all, out);
+	}
+	arena_free(mem);
+	return all ? 0 : -1;
+}
+
+struct devices *devices_look(struct arena *mem, struct error *err)
 {
 	char self[4096];
 	const char *const argv[] = { self, LOOK_COMMAND, NULL };
@@ -52,7 +65,7 @@ json_t *devices_look(struct error *err)
 					   .output_max = LOOK_MAX,
 					   .timeout_ms = LOOK_MS };
 	struct command_answer answer = { 0 };
-	json_t *out = NULL;
+	struct devices *out = NULL;
 	char words[400];
 
 	process_self(self, sizeof(self));
@@ -63,10 +76,10 @@ json_t *devices_look(struct error *err)
 	}
 	command_last_words(&answer, words, sizeof(words));
 	if (command_status(&answer) == 0)
-		out = json_read(buf_text(&answer.out), answer.out.len, LIST,
-				err);
-	else
-		error_set(err, ERROR_FAILED, "%s", words);
+		out = devices_read(buf_text(&answer.out), mem);
+	if (!out)
+		error_set(err, ERROR_FAILED, "%s",
+			  *words ? words : "the list of GPUs can't be read");
 	command_answer_done(&answer);
 	return out;
 }
@@ -98,24 +111,18 @@ void device_look_stop(struct device_look *look)
 static void finish(struct device_look *look)
 {
 	struct arena *mem;
-	json_t *value = NULL;
 	struct devices *all = NULL;
 	char words[400] = SILENT;
-	struct error why;
 
 	if (look->pid || look->fd >= 0)
 		return;
 	mem = arena_new();
 	if (!look->late && WIFEXITED(look->status) &&
 	    WEXITSTATUS(look->status) == 0)
-		value = json_read(buf_text(&look->said), look->said.len, LIST,
-				  &why);
-	if (value)
-		all = devices_from_json(value, mem);
+		all = devices_read(buf_text(&look->said), mem);
 	if (!all && !look->late)
 		text_last_words(buf_text(&look->said), look->said.len, words,
 				sizeof(words));
-	json_decref(value);
 	look->done(look->arg, all, all ? NULL : *words ? words : SILENT);
 	arena_free(mem);
 }

@@ -13,8 +13,11 @@
 
 #define LOOK_COMMAND "look-devices"
 
-/* Waits for the answer.  The devices as JSON: returns new, or NULL. */
-json_t *devices_look(struct error *err);
+/* Waits for the answer.  The devices live in `mem`; NULL on failure. */
+struct devices *devices_look(struct arena *mem, struct error *err);
+/* What that command does: adds the devices of this machine, with the runs that
+ * hold them, in the form of devices_write(). */
+int devices_tell(struct buf *out, struct error *err);
 
 /* Whether asking is worthwhile; instant. */
 bool devices_expected(void);

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/buf.h"
 #include "core/base/file.h"
-#include "core/base/json.h"
 
 #define NEW "n-"
 #define HOLDER_MAX 65536
@@ -221,46 +221,78 @@ long tickets_before(int folder, const char *name)
 	return before;
 }
 
-int ticket_hold(int folder, int fd, const char *name, const json_t *what,
-		struct error *err)
+/* The contents are for people: only the locks count.  A line for the run, then
+ * one for each device. */
+int ticket_hold(int folder, int fd, const char *name,
+		const struct ticket_claim *claim, struct error *err)
 {
-	char *text = json_canonical(what);
+	struct buf text = { 0 };
 	char *later =
 		mem_printf(TICKET_HOLDS "%s", name + strlen(TICKET_WAITS));
 	int ret = 0;
+	size_t i;
 
-	/* The contents are for people: only the locks count. */
-	if (fd_write(fd, text, strlen(text)) < 0 ||
+	buf_printf(&text, "%s\n", claim->run);
+	for (i = 0; i < claim->count; i++)
+		buf_printf(&text, "%s\n", claim->devices[i]);
+	if (fd_write(fd, text.data, text.len) < 0 ||
 	    renameat(folder, name, folder, later) < 0)
 		ret = error_errno(err, "cannot say what is held");
 	free(later);
-	free(text);
+	buf_done(&text);
 	return ret;
 }
 
-static json_t *read_holder(int fd)
+/* Splits the contents of such a file in place; the devices are a new array. */
+static const char **read_claim(char *text, struct ticket_claim *out)
 {
-	struct error ignored;
-	size_t len;
-	char *text = file_read_fd(fd, "holder", HOLDER_MAX, &len, &ignored);
-	json_t *out = text ? json_read(text, len, "holder", &ignored) : NULL;
+	const char **devices = NULL;
+	char *line;
 
+	*out = (struct ticket_claim){ .run = strsep(&text, "\n") };
+	while ((line = strsep(&text, "\n"))) {
+		if (!*line)
+			continue;
+		devices = mem_grow(devices, out->count + 1, sizeof(*devices));
+		devices[out->count++] = line;
+	}
+	out->devices = devices;
+	return devices;
+}
+
+static void show_claim(int fd, const struct stat *st,
+		       void (*each)(void *arg, const struct ticket_claim *claim,
+				    const char *user, int64_t since_ms),
+		       void *arg)
+{
+	const struct passwd *user = getpwuid(st->st_uid);
+	struct ticket_claim claim;
+	const char **devices;
+	struct error ignored;
+	char number[24], *text;
+	size_t len;
+
+	text = file_read_fd(fd, "holder", HOLDER_MAX, &len, &ignored);
+	if (!text)
+		return;
+	snprintf(number, sizeof(number), "%ld", (long)st->st_uid);
+	devices = read_claim(text, &claim);
+	each(arg, &claim, user ? user->pw_name : number,
+	     st->st_ctim.tv_sec * INT64_C(1000));
+	free(devices);
 	free(text);
-	return out;
 }
 
 void tickets_each_holder(int folder,
-			 void (*each)(void *arg, json_t *what, const char *user,
-				      int64_t since_ms),
+			 void (*each)(void *arg,
+				      const struct ticket_claim *claim,
+				      const char *user, int64_t since_ms),
 			 void *arg)
 {
 	DIR *dir = list(folder);
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir))) {
-		const struct passwd *user;
-		char number[24];
-		json_t *what;
 		struct stat st;
 		int fd;
 
@@ -271,13 +303,7 @@ void tickets_each_holder(int folder,
 		fd = open_ticket(folder, entry->d_name, &st);
 		if (fd < 0)
 			continue;
-		what = read_holder(fd);
-		user = getpwuid(st.st_uid);
-		snprintf(number, sizeof(number), "%ld", (long)st.st_uid);
-		if (json_is_object(what))
-			each(arg, what, user ? user->pw_name : number,
-			     st.st_ctim.tv_sec * INT64_C(1000));
-		json_decref(what);
+		show_claim(fd, &st, each, arg);
 		close(fd);
 	}
 	if (dir)

@@ -33,6 +33,9 @@
  *	                          ◄─  SHIP, SHIP, …  its output folder
  *	RELEASE                   ─►                forget the run
  *
+ *	DEVICES                   ─►                instead of HELLO
+ *	                          ◄─  DEVICES_ARE  those of the machine
+ *
  * The spool is a file of the agent with all its reports of the run, as frames,
  * from first to last.  Every client gets it from its start, so a client that
  * comes back learns everything; FOLLOW says how much output the client already
@@ -77,7 +80,8 @@ enum frame_type {
 	FRAME_PING,
 	FRAME_FETCH,
 	FRAME_RELEASE,
-	FRAME_TAKEN, /* u64: the total number of bytes since WELCOME */
+	FRAME_TAKEN,   /* u64: the total number of bytes since WELCOME */
+	FRAME_DEVICES, /* instead of HELLO: no run is begun or found */
 
 	FRAME_WELCOME = 64,
 	FRAME_WANT_SHIP,
@@ -88,6 +92,7 @@ enum frame_type {
 	FRAME_REFUSED, /* text why; then the channel is closed */
 	FRAME_HELD,    /* likewise; text who: another owner's run is there */
 	FRAME_GONE,    /* likewise; there is no such run */
+	FRAME_DEVICES_ARE, /* likewise; text as of devices_write() */
 
 	/* Frames in the spool: */
 	FRAME_OUTPUT = 128,

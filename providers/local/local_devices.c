@@ -205,17 +205,6 @@ static bool takes_any(const struct job *job, const struct run_spec *spec)
 	return !spec->hosts.names.count && how_of(job) != LOCAL_DEVICES_IGNORE;
 }
 
-static struct devices *look(struct arena *mem, struct error *err)
-{
-	json_t *told = devices_look(err);
-	struct devices *out = told ? devices_from_json(told, mem) : NULL;
-
-	if (told && !out)
-		error_set(err, ERROR_FAILED, "the list of GPUs can't be read");
-	json_decref(told);
-	return out;
-}
-
 /* Looks for devices in the kernel first, as a driver may take seconds; but the
  * kernel does not know of slices. */
 static const struct devices *look_quickly(const struct provider_env *env,
@@ -228,7 +217,7 @@ static const struct devices *look_quickly(const struct provider_env *env,
 	choose(all, env->catalogue, choice);
 	if (choice->count >= choice->need || !devices_expected())
 		return all;
-	all = look(mem, &ignored);
+	all = devices_look(mem, &ignored);
 	if (all)
 		choose(all, env->catalogue, choice);
 	return all;
@@ -320,7 +309,7 @@ int local_devices_set(const struct job *job, const struct provider_env *env,
 	if (!choice.need ||
 	    (!devices_expected() && how_of(job) != LOCAL_DEVICES_STRICT))
 		return 0;
-	all = look(mem, err);
+	all = devices_look(mem, err);
 	if (!all)
 		return error_prefix(err, "jobrun.local.devices");
 	choose(all, env->catalogue, &choice);

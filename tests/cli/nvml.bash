@@ -29,3 +29,26 @@ waits() {
 held() {
   echo "echo $1 >>$TMP/order; until [ -e $TMP/$1.go ]; do sleep 0.05; done"
 }
+
+# host_gpus hN COUNT [MODEL]: before sshd_up, a host whose nvidia-smi lists so
+# many, and which has leases of its own.  $SSH/hN/busy: lines "INDEX, PID" of
+# processes there.
+host_gpus() {
+  local dir=$TMP/ssh/$1
+  mkdir -p "$dir/bin"
+  cat >"$dir/bin/nvidia-smi" <<S
+#!/bin/sh
+case \$1 in
+  *compute-apps*)
+    [ ! -e $dir/busy ] || sed 's/^/GPU-$1-/' $dir/busy
+    exit ;;
+esac
+i=0
+while [ \$i -lt $2 ]; do
+  echo "\$i, GPU-$1-\$i, ${3:-NVIDIA H100 80GB HBM3}, 00000000:0\$i:00.0, 81559, 3, 97, 34, 0"
+  i=\$((i + 1))
+done
+S
+  chmod +x "$dir/bin/nvidia-smi"
+  echo "JOBRUN_LOCK_DIR=$dir/lock PATH=$dir/bin:$PATH" >"$dir/env"
+}

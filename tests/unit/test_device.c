@@ -138,6 +138,56 @@ static void the_kernel_tells_of_amd(void **state)
 	arena_free(mem);
 }
 
+static void lines_tell_all_that_is_known(void **state)
+{
+	struct arena *mem = arena_new();
+	struct devices *all = arena_alloc(mem, sizeof(*all)), *read;
+	struct buf out = { 0 };
+
+	(void)state;
+	all->source = "NVML";
+	all->count = 2;
+	all->items[0] = (struct device){
+		.vendor = "nvidia",
+		.model = "A\tB\nC",
+		.uuid = "GPU-a",
+		.memory_bytes = 5,
+		.memory_used_bytes = 3,
+		.use_percent = -1,
+		.temperature_c = 40,
+		.holder_count = 1,
+		.holders = { { .pid = 7, .program = "python3" } },
+	};
+	all->items[1] = (struct device){ .vendor = "nvidia",
+					 .index = 1,
+					 .slice = true,
+					 .run = "a.1",
+					 .run_user = "ada",
+					 .run_since_ms = 12 };
+	devices_write(all, &out);
+	read = devices_read(buf_text(&out), mem);
+	assert_non_null(read);
+	assert_int_equal(read->count, 2);
+	assert_string_equal(read->source, "NVML");
+	assert_string_equal(read->items[0].model, "A B C");
+	assert_null(read->items[0].bus);
+	assert_null(read->items[0].run);
+	assert_int_equal(read->items[0].use_percent, -1);
+	assert_int_equal(read->items[0].holders[0].pid, 7);
+	assert_null(read->items[0].holders[0].user);
+	assert_true(read->items[1].slice);
+	assert_string_equal(read->items[1].run_user, "ada");
+	assert_int_equal(read->items[1].run_since_ms, 12);
+	assert_null(devices_read("gpu\tnvidia\n", mem));
+	read = devices_read("devices\nprocess\t1\nlease\ta\ngpu\n\t\n"
+			    "gpu\tamd\n",
+			    mem);
+	assert_int_equal(read->count, 1);
+	assert_int_equal(read->items[0].holder_count, 0);
+	buf_done(&out);
+	arena_free(mem);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -146,6 +196,7 @@ int main(void)
 		TEST(a_machine_without_has_none),
 		TEST(the_kernel_tells_of_nvidia),
 		TEST(the_kernel_tells_of_amd),
+		TEST(lines_tell_all_that_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,17 +40,14 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* Prints the plan; returns the exit status. */
-static int print_plan(struct app *app, const struct plan *plan,
-		      const struct plan_opts *opts)
+static void print_plan(struct app *app, const struct plan *plan,
+		       const struct plan_opts *opts)
 {
 	struct plan_style style = { .color = app->out_color,
 				    .width = app->out_terminal ? app->width : 0,
 				    .verbose = opts->verbose };
 	const char *format = opts->format;
 	struct buf text = { 0 };
-	struct error err;
-	int status = 0;
 
 	if (!strcmp(format, "json")) {
 		json_t *value = plan_json(plan);
@@ -60,15 +57,12 @@ static int print_plan(struct app *app, const struct plan *plan,
 	} else if (!strcmp(format, "markdown")) {
 		plan_render_markdown(plan, &text);
 	} else if (!strcmp(format, "html")) {
-		if (plan_html(plan, &text, &err) < 0)
-			status = app_fail(app, &err);
+		plan_html(plan, &text);
 	} else {
 		plan_render_text(plan, &style, &text);
 	}
-	if (!status)
-		app_print(app, &text);
+	app_print(app, &text);
 	buf_done(&text);
-	return status;
 }
 
 /* Saves the plan; returns the exit status. */
@@ -137,7 +131,7 @@ static int make_plan(struct app *app, struct plan_opts *opts)
 	}
 	failed = session_fail_unplanned(&session);
 	if (!failed || plan_job_count(session.plan))
-		status = print_plan(app, session.plan, opts);
+		print_plan(app, session.plan, opts);
 	if (!status && opts->out)
 		status = save(app, &session, opts->out, inputs);
 	if (!status && session.unknown_count && !opts->offline)

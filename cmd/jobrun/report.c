@@ -25,14 +25,15 @@ static int write_page(struct app *app, const struct report_runs *report,
 {
 	struct buf page = { 0 };
 	char *name = NULL;
-	int ret = report_html(report, &page, err);
+	int ret = 0;
 
+	report_html(report, &page);
 	if (!path)
 		path = name =
 			mem_printf("%s.html", report->stories[0].run->job_id);
-	if (ret == 0 && !strcmp(path, "-"))
+	if (!strcmp(path, "-"))
 		app_print(app, &page);
-	else if (ret == 0)
+	else
 		ret = file_write(path, page.data, page.len, err);
 	if (ret == 0 && strcmp(path, "-") != 0)
 		app_say(app, "wrote '%s' (%zu kB)", path,

@@ -3,17 +3,20 @@
 
 #include <errno.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/buf.h"
 #include "core/base/crc32c.h"
 #include "core/base/library.h"
+#include "core/base/sha256.h"
 
-#define DIGEST_SIZE 32
+/* To load libcrypto takes as many instructions as to hash half a megabyte by
+ * ourselves. */
+#define SHORT_MAX 262144
 
 static struct {
 	__typeof__(&EVP_MD_CTX_new) ctx_new;
@@ -24,7 +27,6 @@ static struct {
 	__typeof__(&EVP_DigestInit_ex) init;
 	__typeof__(&EVP_DigestUpdate) update;
 	__typeof__(&EVP_DigestFinal_ex) final;
-	__typeof__(&HMAC) hmac;
 } crypto;
 
 static const struct library_symbol symbols[] = {
@@ -36,43 +38,77 @@ static const struct library_symbol symbols[] = {
 	{ "EVP_DigestInit_ex", &crypto.init },
 	{ "EVP_DigestUpdate", &crypto.update },
 	{ "EVP_DigestFinal_ex", &crypto.final },
-	{ "HMAC", &crypto.hmac },
 	{ NULL, NULL },
 };
 
+/* Long data goes to libcrypto.  What comes first waits in `pending`, and short
+ * data never leaves it. */
 struct digester {
-	EVP_MD_CTX *ctx;
+	struct buf pending;
+	EVP_MD_CTX *ctx;   /* NULL while the data is short */
+	struct sha256 own; /* instead of `ctx`, where there is no libcrypto */
+	bool is_own;
 };
 
-struct digester *digester_new(struct error *err)
+struct digester *digester_new(void)
 {
-	struct digester *digester;
-	EVP_MD_CTX *ctx;
-
-	if (library_open("libcrypto.so.3", symbols, err) < 0)
-		return NULL;
-	ctx = crypto.ctx_new();
-	if (!ctx || crypto.init(ctx, crypto.sha256(), NULL) != 1) {
-		crypto.ctx_free(ctx);
-		error_set(err, ERROR_FAILED, "libcrypto refuses SHA-256");
-		return NULL;
-	}
-	digester = mem_alloc(sizeof(*digester));
-	digester->ctx = ctx;
-	return digester;
+	return mem_alloc(sizeof(struct digester));
 }
 
 void digester_free(struct digester *digester)
 {
 	if (!digester)
 		return;
-	crypto.ctx_free(digester->ctx);
+	if (digester->ctx)
+		crypto.ctx_free(digester->ctx);
+	buf_done(&digester->pending);
 	free(digester);
+}
+
+/* Returns new, or NULL if libcrypto does not serve. */
+static EVP_MD_CTX *ctx_new(void)
+{
+	struct error ignored = { 0 };
+	EVP_MD_CTX *ctx;
+
+	if (library_open("libcrypto.so.3", symbols, &ignored) < 0)
+		return NULL;
+	ctx = crypto.ctx_new();
+	if (ctx && crypto.init(ctx, crypto.sha256(), NULL) == 1)
+		return ctx;
+	crypto.ctx_free(ctx);
+	return NULL;
+}
+
+static void add_long(struct digester *digester, const void *data, size_t len)
+{
+	if (digester->ctx)
+		crypto.update(digester->ctx, data, len);
+	else
+		sha256_add(&digester->own, data, len);
+}
+
+/* The data is too long to wait: hands over what has. */
+static void grow(struct digester *digester)
+{
+	digester->ctx = ctx_new();
+	digester->is_own = !digester->ctx;
+	sha256_init(&digester->own);
+	add_long(digester, buf_text(&digester->pending), digester->pending.len);
+	buf_done(&digester->pending);
 }
 
 void digester_add(struct digester *digester, const void *data, size_t len)
 {
-	crypto.update(digester->ctx, data, len);
+	bool is_short = !digester->ctx && !digester->is_own;
+
+	if (is_short && len <= SHORT_MAX - digester->pending.len) {
+		buf_add(&digester->pending, data, len);
+		return;
+	}
+	if (is_short)
+		grow(digester);
+	add_long(digester, data, len);
 }
 
 void digester_add_text(struct digester *digester, const char *text)
@@ -115,49 +151,47 @@ static void set_hex(const unsigned char *raw, struct digest *out)
 	static const char digits[] = "0123456789abcdef";
 	size_t i;
 
-	for (i = 0; i < DIGEST_SIZE; i++) {
+	for (i = 0; i < SHA256_SIZE; i++) {
 		out->hex[2 * i] = digits[raw[i] >> 4];
 		out->hex[2 * i + 1] = digits[raw[i] & 15];
 	}
-	out->hex[2 * DIGEST_SIZE] = '\0';
+	out->hex[2 * SHA256_SIZE] = '\0';
 }
 
 void digester_end(struct digester *digester, struct digest *out)
 {
-	unsigned char raw[DIGEST_SIZE];
+	unsigned char raw[SHA256_SIZE];
 	unsigned len = 0;
 
-	crypto.final(digester->ctx, raw, &len);
+	if (digester->ctx) {
+		crypto.final(digester->ctx, raw, &len);
+	} else if (digester->is_own) {
+		sha256_end(&digester->own, raw);
+	} else {
+		sha256_init(&digester->own);
+		sha256_add(&digester->own, buf_text(&digester->pending),
+			   digester->pending.len);
+		sha256_end(&digester->own, raw);
+	}
 	set_hex(raw, out);
 }
 
-int digest_bytes(const void *data, size_t len, struct digest *out,
-		 struct error *err)
+void digest_bytes(const void *data, size_t len, struct digest *out)
 {
-	struct digester *digester = digester_new(err);
+	struct digester *digester = digester_new();
 
-	if (!digester)
-		return -1;
 	digester_add(digester, data, len);
 	digester_end(digester, out);
 	digester_free(digester);
-	return 0;
 }
 
-int digest_keyed(const void *key, size_t key_size, const char *text,
-		 struct digest *out, struct error *err)
+void digest_keyed(const void *key, size_t key_size, const char *text,
+		  struct digest *out)
 {
-	unsigned char raw[DIGEST_SIZE];
-	unsigned len = 0;
+	unsigned char raw[SHA256_SIZE];
 
-	if (library_open("libcrypto.so.3", symbols, err) < 0)
-		return -1;
-	if (!crypto.hmac(crypto.sha256(), key, (int)key_size,
-			 (const unsigned char *)text, strlen(text), raw, &len))
-		return error_set(err, ERROR_FAILED,
-				 "libcrypto refuses HMAC-SHA256");
+	sha256_keyed(key, key_size, text, strlen(text), raw);
 	set_hex(raw, out);
-	return 0;
 }
 
 int digest_sha1(const void *data, size_t len,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SHA-256, by OpenSSL's libcrypto, and the other digests that protocols
- * need. */
+/* SHA-256, of short data by sha256.h and of long data by OpenSSL's libcrypto
+ * where that is installed, and the other digests that protocols need. */
 #ifndef JOBRUN_DIGEST_H
 #define JOBRUN_DIGEST_H
 
@@ -15,7 +15,7 @@ struct digest {
 
 struct digester; /* a digest in progress */
 
-struct digester *digester_new(struct error *err);
+struct digester *digester_new(void);
 void digester_free(struct digester *digester);
 void digester_add(struct digester *digester, const void *data, size_t len);
 /* Adds the length first, so that ("ab", "c") differs from ("a", "bc"). */
@@ -27,12 +27,11 @@ int digester_add_file(struct digester *digester, int fd, const char *path,
 /* Finishes the digest: only digester_free() may follow. */
 void digester_end(struct digester *digester, struct digest *out);
 
-int digest_bytes(const void *data, size_t len, struct digest *out,
-		 struct error *err);
+void digest_bytes(const void *data, size_t len, struct digest *out);
 /* HMAC-SHA256: equal strings give equal digests to a holder of the key, and
  * tell nobody else anything. */
-int digest_keyed(const void *key, size_t key_size, const char *text,
-		 struct digest *out, struct error *err);
+void digest_keyed(const void *key, size_t key_size, const char *text,
+		  struct digest *out);
 
 /* SHA-1 is no longer secure; RFC 6455 requires it. */
 #define DIGEST_SHA1_SIZE 20

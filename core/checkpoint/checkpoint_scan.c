@@ -366,14 +366,13 @@ static void read_word(const struct checkpoint_scan *scan,
 }
 
 /* Makes a checkpoint from the entries with the same name. */
-static int make_item(struct checkpoint_scan *scan,
-		     const struct scan_entry *first, size_t count,
-		     struct checkpoint_item *out, struct error *err)
+static void make_item(struct checkpoint_scan *scan,
+		      const struct scan_entry *first, size_t count,
+		      struct checkpoint_item *out)
 {
 	struct checkpoint *what = &out->what;
 	struct buf text = { 0 };
 	struct digest digest;
-	int ret;
 
 	*out = (struct checkpoint_item){
 		.what = { .name = first->name,
@@ -405,21 +404,19 @@ static int make_item(struct checkpoint_scan *scan,
 	}
 	read_word(scan, first, count, out);
 	out->is_partial = out->stray_link || is_partial(what);
-	ret = digest_bytes(buf_text(&text), text.len, &digest, err);
-	if (ret == 0)
-		out->signature = arena_strdup(scan->mem, digest.hex);
+	digest_bytes(buf_text(&text), text.len, &digest);
+	out->signature = arena_strdup(scan->mem, digest.hex);
 	buf_done(&text);
-	return ret;
 }
 
-static int make_items(struct checkpoint_scan *scan,
-		      struct checkpoint_items *out, struct error *err)
+static void make_items(struct checkpoint_scan *scan,
+		       struct checkpoint_items *out)
 {
 	size_t i, n;
 
 	*out = (struct checkpoint_items){ 0 };
 	if (!scan->count)
-		return 0;
+		return;
 	qsort(scan->entries, scan->count, sizeof(*scan->entries), by_name);
 	out->items = arena_alloc(scan->mem, scan->count * sizeof(*out->items));
 	for (i = 0; i < scan->count; i += n) {
@@ -429,14 +426,12 @@ static int make_items(struct checkpoint_scan *scan,
 			if (strcmp(scan->entries[i].name,
 				   scan->entries[i + n].name) != 0)
 				break;
-		if (make_item(scan, &scan->entries[i], n, item, err) < 0)
-			return -1;
+		make_item(scan, &scan->entries[i], n, item);
 		/* An empty folder, or one of empty files, is no checkpoint
 		 * yet. */
 		if (item->what.size_bytes)
 			out->count++;
 	}
-	return 0;
 }
 
 static int scan_all(struct checkpoint_scan *scan, int folder,
@@ -457,7 +452,7 @@ static int scan_all(struct checkpoint_scan *scan, int folder,
 		ret = look(scan, folder, item->d_name, err);
 	closedir(dir);
 	if (ret == 0)
-		ret = make_items(scan, out, err);
+		make_items(scan, out);
 	free(scan->entries);
 	return ret;
 }

@@ -171,13 +171,11 @@ int archive_writer_add(struct archive_writer *writer, const char *path,
 static int copy_file(struct archive_writer *writer, int fd, const char *path,
 		     const struct tree_entry *entry, struct error *err)
 {
-	struct digester *digester = digester_new(err);
+	struct digester *digester = digester_new();
 	uint64_t left = entry->size_bytes;
 	struct digest digest;
 	int ret = -1;
 
-	if (!digester)
-		return -1;
 	while (left) {
 		size_t want = left < CHUNK_SIZE ? (size_t)left : CHUNK_SIZE;
 		ssize_t n = read(fd, writer->chunk, want);

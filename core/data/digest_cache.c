@@ -90,15 +90,14 @@ static char *cache_path(const char *folder, int fd)
 	char *above = cache_folder(), *path = NULL;
 	char real[PATH_MAX];
 	struct digest digest;
-	struct error err = { 0 };
 	struct stat st;
 	char *text;
 
 	if (above && fstat(fd, &st) == 0 && realpath(folder, real)) {
 		text = mem_printf("%llu %llu %s", (unsigned long long)st.st_dev,
 				  (unsigned long long)st.st_ino, real);
-		if (digest_bytes(text, strlen(text), &digest, &err) == 0)
-			path = path_join(above, digest.hex);
+		digest_bytes(text, strlen(text), &digest);
+		path = path_join(above, digest.hex);
 		free(text);
 	}
 	free(above);
@@ -116,12 +115,12 @@ static int by_path(const void *a, const void *b)
 static bool is_whole(const char *content, size_t len)
 {
 	struct digest digest;
-	struct error err = { 0 };
 
-	return len >= MAGIC_SIZE + HEX_SIZE &&
-	       memcmp(content, MAGIC, MAGIC_SIZE) == 0 &&
-	       digest_bytes(content, len - HEX_SIZE, &digest, &err) == 0 &&
-	       memcmp(content + len - HEX_SIZE, digest.hex, HEX_SIZE) == 0;
+	if (len < MAGIC_SIZE + HEX_SIZE ||
+	    memcmp(content, MAGIC, MAGIC_SIZE) != 0)
+		return false;
+	digest_bytes(content, len - HEX_SIZE, &digest);
+	return memcmp(content + len - HEX_SIZE, digest.hex, HEX_SIZE) == 0;
 }
 
 static void read_entries(struct digest_cache *cache, size_t len)
@@ -278,8 +277,8 @@ static void write_cache(const struct digest_cache *cache)
 			put(&out, &cache->entries[i].record,
 			    cache->entries[i].path);
 	buf_add(&out, cache->added.data, cache->added.len);
-	if (digest_bytes(out.data, out.len, &digest, &err) == 0 &&
-	    folder_make(folder, &err) == 0) {
+	digest_bytes(out.data, out.len, &digest);
+	if (folder_make(folder, &err) == 0) {
 		buf_add(&out, digest.hex, HEX_SIZE);
 		drop_unused(folder);
 		file_write(cache->file, out.data, out.len, &err);

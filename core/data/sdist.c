@@ -299,14 +299,12 @@ out:
 
 /* Names the archive by a digest of its contents, which also determine every
  * byte. */
-static int name_contents(const struct sdist_packing *packing,
-			 struct digest *out, struct error *err)
+static void name_contents(const struct sdist_packing *packing,
+			  struct digest *out)
 {
-	struct digester *digester = digester_new(err);
+	struct digester *digester = digester_new();
 	size_t i;
 
-	if (!digester)
-		return -1;
 	digester_add_text(digester, "sdist 1");
 	digester_add_text(digester, packing->name);
 	digester_add_text(digester, packing->below);
@@ -321,7 +319,6 @@ static int name_contents(const struct sdist_packing *packing,
 	}
 	digester_end(digester, out);
 	digester_free(digester);
-	return 0;
 }
 
 static int digest_archive(int fd, const char *path, struct sdist *out,
@@ -332,9 +329,7 @@ static int digest_archive(int fd, const char *path, struct sdist *out,
 
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return error_errno(err, "cannot read '%s'", path);
-	digester = digester_new(err);
-	if (!digester)
-		return -1;
+	digester = digester_new();
 	out->size_bytes = 0;
 	out->crc32c = 0;
 	ret = digester_add_file(digester, fd, path, &out->size_bytes,
@@ -355,8 +350,7 @@ static int write_archive(const struct sdist_packing *packing, const char *to,
 	int ret = -1;
 	int fd = -1;
 
-	if (name_contents(packing, &contents, err) < 0)
-		goto out;
+	name_contents(packing, &contents);
 	top = mem_printf("%s-%.*s", packing->name, NAME_HEX, contents.hex);
 	out->path = arena_printf(packing->mem, "%s/%s.tar.gz", to, top);
 	fd = mkostemp(beside, O_CLOEXEC);

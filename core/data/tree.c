@@ -82,12 +82,10 @@ static int fail(const struct tree_walk *walk, struct error *err)
 static int hash_file(struct tree_walk *walk, int fd, struct tree_entry *entry,
 		     struct error *err)
 {
-	struct digester *digester = digester_new(err);
+	struct digester *digester = digester_new();
 	ssize_t n;
 	int ret = -1;
 
-	if (!digester)
-		return -1;
 	for (;;) {
 		n = read(fd, walk->chunk, CHUNK_SIZE);
 		if (n < 0 && errno == EINTR)
@@ -327,19 +325,17 @@ static int left_out_by_path(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-static int hash_tree(struct tree *tree, struct error *err)
+static void hash_tree(struct tree *tree)
 {
 	static const char *const kinds[] = {
 		[TREE_FILE] = "file",
 		[TREE_LINK] = "link",
 		[TREE_FOLDER] = "folder",
 	};
-	struct digester *digester = digester_new(err);
+	struct digester *digester = digester_new();
 	const struct tree_entry *entry;
 	size_t i;
 
-	if (!digester)
-		return -1;
 	digester_add_text(digester, "tree 1");
 	for (i = 0; i < tree->count; i++) {
 		entry = &tree->entries[i];
@@ -352,7 +348,6 @@ static int hash_tree(struct tree *tree, struct error *err)
 	}
 	digester_end(digester, &tree->digest);
 	digester_free(digester);
-	return 0;
 }
 
 /* Copies the sorted result into the caller's memory. */
@@ -449,8 +444,8 @@ static int read_tree(const char *folder, const struct source_options *options,
 	if (source_rules_ignored(walk.rules))
 		tree.ignored =
 			arena_strdup(mem, source_rules_ignored(walk.rules));
-	if (!look && hash_tree(&tree, err) < 0)
-		goto out;
+	if (!look)
+		hash_tree(&tree);
 	*out = tree;
 	ret = 0;
 out:

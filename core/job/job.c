@@ -290,9 +290,8 @@ static int digest_file(const struct job *job, const char *path,
 	fd = beneath_open_file(job_root(job, path), path, err);
 	if (fd < 0)
 		goto out;
-	contents = digester_new(err);
-	if (!contents ||
-	    digester_add_file(contents, fd, path, NULL, NULL, err) < 0)
+	contents = digester_new();
+	if (digester_add_file(contents, fd, path, NULL, NULL, err) < 0)
 		goto out;
 	digester_end(contents, out);
 	ret = 0;
@@ -347,17 +346,14 @@ static void put_given(json_t *all, const struct job *job, bool sparse)
 
 /* Computes the digest of the file's contents, in one of two forms, and of
  * `contents`, the digests of the files that are part of the job. */
-static int digest_form(const struct job *job, const char *form, unsigned style,
-		       const struct strings *contents, struct digest *out,
-		       struct error *err)
+static void digest_form(const struct job *job, const char *form, unsigned style,
+			const struct strings *contents, struct digest *out)
 {
-	struct digester *digester = digester_new(err);
+	struct digester *digester = digester_new();
 	json_t *value;
 	char *text;
 	size_t i;
 
-	if (!digester)
-		return -1;
 	value = job_json(job, MESSAGE_DIGEST | style);
 	put_given(value, job, style & MESSAGE_DIGEST_2);
 	text = json_canonical(value);
@@ -369,7 +365,6 @@ static int digest_form(const struct job *job, const char *form, unsigned style,
 	free(text);
 	json_decref(value);
 	digester_free(digester);
-	return 0;
 }
 
 static int read_contents(struct job *job, struct error *err)
@@ -394,16 +389,12 @@ static int read_contents(struct job *job, struct error *err)
 
 int job_digest(struct job *job, struct error *err)
 {
-	struct digest first, second;
-
-	if ((!take_contents(job) && read_contents(job, err) < 0) ||
-	    digest_form(job, "job 1", MESSAGE_DIGEST_1, &job->contents, &first,
-			err) < 0 ||
-	    digest_form(job, "job 2", MESSAGE_DIGEST_2, &job->contents, &second,
-			err) < 0)
+	if (!take_contents(job) && read_contents(job, err) < 0)
 		return -1;
-	job->digest = first;
-	job->digest2 = second;
+	digest_form(job, "job 1", MESSAGE_DIGEST_1, &job->contents,
+		    &job->digest);
+	digest_form(job, "job 2", MESSAGE_DIGEST_2, &job->contents,
+		    &job->digest2);
 	return 0;
 }
 
@@ -424,9 +415,10 @@ static bool digest_before(const struct job *job, struct digest *out)
 	    source_read_job(job, SOURCE_VERSION_1, mem, &tree, &ignored) == 0 &&
 	    strcmp(tree.digest.hex, job->source_digest.hex) != 0) {
 		contents.items[contents.count++] = tree.digest.hex;
-		other = add_packages(job, &contents, &ignored) == 0 &&
+		other = add_packages(job, &contents, &ignored) == 0;
+		if (other)
 			digest_form(job, "job 1", MESSAGE_DIGEST_1, &contents,
-				    out, &ignored) == 0;
+				    out);
 	}
 	arena_free(mem);
 	return other;

@@ -214,12 +214,11 @@ static char *by_first_commit(const char *folder)
 static char *shorten(char *text)
 {
 	struct digest digest;
-	struct error ignored;
 	char *out;
 
-	if (!text || strlen(text) < ORIGIN_MAX ||
-	    digest_bytes(text, strlen(text), &digest, &ignored) < 0)
+	if (!text || strlen(text) < ORIGIN_MAX)
 		return text;
+	digest_bytes(text, strlen(text), &digest);
 	out = mem_printf("%.*s#%.16s", ORIGIN_MAX - 20, text, digest.hex);
 	free(text);
 	return out;
@@ -277,7 +276,6 @@ void origin_label(const char *origin, char out[ORIGIN_LABEL_MAX])
 	size_t n = 0, len = strlen(origin);
 	size_t room = ORIGIN_LABEL_MAX - 2 - LABEL_DIGITS;
 	struct digest digest = { .hex = "" };
-	struct error ignored;
 	/* keep its end, which tells more */
 	size_t i = len > room ? len - room : 0;
 
@@ -286,7 +284,7 @@ void origin_label(const char *origin, char out[ORIGIN_LABEL_MAX])
 
 		out[n++] = isalnum((unsigned char)c) ? c : '_';
 	}
-	digest_bytes(origin, len, &digest, &ignored);
+	digest_bytes(origin, len, &digest);
 	snprintf(out + n, ORIGIN_LABEL_MAX - n, "-%.*s", LABEL_DIGITS,
 		 digest.hex);
 }

@@ -12,7 +12,6 @@
 char *markdown_line(const char *text, size_t skip, size_t width)
 {
 	struct buf all = { 0 }, cut = { 0 };
-	struct error ignored;
 	struct digest digest;
 	size_t columns;
 
@@ -26,8 +25,8 @@ char *markdown_line(const char *text, size_t skip, size_t width)
 		   columns - (show_width(buf_text(&cut)) - !!skip -
 			      text_ends(buf_text(&cut), "…")),
 		   columns);
-	if (digest_bytes(all.data, all.len, &digest, &ignored) == 0)
-		buf_printf(&cut, "; SHA-256 of the whole: %s", digest.hex);
+	digest_bytes(all.data, all.len, &digest);
+	buf_printf(&cut, "; SHA-256 of the whole: %s", digest.hex);
 	buf_putc(&cut, ']');
 	buf_done(&all);
 	return buf_take(&cut);

@@ -82,7 +82,6 @@ static void add_all_changes(struct buf *out, const struct change *changes,
 {
 	size_t most = room->changes, n;
 	struct buf rest = { 0 };
-	struct error ignored;
 	struct digest digest;
 
 	n = add_changes(out, changes, count, true, most, room->width);
@@ -94,8 +93,8 @@ static void add_all_changes(struct buf *out, const struct change *changes,
 	add_changes(&rest, changes, count, true, 0, 0);
 	add_changes(&rest, changes, count, false, 0, 0);
 	buf_printf(out, "!   … and %zu more", count - n);
-	if (digest_bytes(rest.data, rest.len, &digest, &ignored) == 0)
-		buf_printf(out, " [SHA-256 of all: %s]", digest.hex);
+	digest_bytes(rest.data, rest.len, &digest);
+	buf_printf(out, " [SHA-256 of all: %s]", digest.hex);
 	buf_putc(out, '\n');
 	buf_done(&rest);
 }

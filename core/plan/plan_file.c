@@ -16,7 +16,6 @@ static int digest_observed(const struct action *action, struct digest *out,
 	const struct resource *it = action_resource(action);
 	json_t *plain = NULL;
 	char *text = NULL;
-	int ret;
 
 	if (action->have->properties) {
 		plain = seal_properties(NULL, it, NULL,
@@ -25,10 +24,10 @@ static int digest_observed(const struct action *action, struct digest *out,
 			return -1;
 		text = json_canonical(plain);
 	}
-	ret = digest_bytes(text ? text : "", text ? strlen(text) : 0, out, err);
+	digest_bytes(text ? text : "", text ? strlen(text) : 0, out);
 	free(text);
 	json_decref(plain);
-	return ret;
+	return 0;
 }
 
 /* Returns the observations that decisions depend on, without times. */
@@ -119,11 +118,10 @@ json_t *saved_json(const struct plan *plan, json_t *inputs, struct error *err)
 	return out;
 }
 
-int saved_id(const json_t *saved, struct digest *out, struct error *err)
+void saved_id(const json_t *saved, struct digest *out)
 {
 	char *text = json_canonical(saved);
-	int ret = digest_bytes(text, strlen(text), out, err);
 
+	digest_bytes(text, strlen(text), out);
 	free(text);
-	return ret;
 }

@@ -34,7 +34,7 @@ json_t *saved_json(const struct plan *plan, json_t *inputs, struct error *err);
 
 /* The identity of a plan: a digest of everything it says, which differs for
  * other plans, and for plans of the same jobs in another state. */
-int saved_id(const json_t *saved, struct digest *out, struct error *err);
+void saved_id(const json_t *saved, struct digest *out);
 
 /*
  * `saved` was read from a file, `now` was just made.  `progress` is the

@@ -77,7 +77,6 @@ static json_t *seal_value(const struct sealing *sealing, const json_t *value)
 {
 	struct digest digest = { "" };
 	char *plain, *text;
-	int ret = 0;
 
 	if (sealing->seal) {
 		plain = json_canonical(value);
@@ -85,14 +84,13 @@ static json_t *seal_value(const struct sealing *sealing, const json_t *value)
 		 * resources have the same secret. */
 		text = mem_printf("%s\n%s\n%s", sealing->it->kind->name,
 				  sealing->it->name, plain ? plain : "");
-		ret = digest_keyed(sealing->seal->key,
-				   sizeof(sealing->seal->key), text, &digest,
-				   sealing->err);
+		digest_keyed(sealing->seal->key, sizeof(sealing->seal->key),
+			     text, &digest);
 		explicit_bzero(text, strlen(text));
 		free(text);
 		free(plain);
 	}
-	return ret < 0 ? NULL : placeholder_sealed(digest.hex);
+	return placeholder_sealed(digest.hex);
 }
 
 /*

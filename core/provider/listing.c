@@ -149,25 +149,22 @@ struct labels labels_of(const struct job *job, int64_t now_ms)
 	return out;
 }
 
-int set_digest(const char *set, char out[SET_DIGEST_MAX], struct error *err)
+void set_digest(const char *set, char out[SET_DIGEST_MAX])
 {
 	struct digest digest;
 
-	if (digest_bytes(set, strlen(set), &digest, err) < 0)
-		return -1;
+	digest_bytes(set, strlen(set), &digest);
 	snprintf(out, SET_DIGEST_MAX, "%.*s", SET_DIGEST_MAX - 1, digest.hex);
-	return 0;
 }
 
 bool labels_are_of_set(const struct labels *labels, const char *set)
 {
 	char digest[SET_DIGEST_MAX];
-	struct error ignored;
 
 	if (labels->set)
 		return !strcmp(labels->set, set);
-	return labels->set_digest && set_digest(set, digest, &ignored) == 0 &&
-	       !strcmp(labels->set_digest, digest);
+	set_digest(set, digest);
+	return labels->set_digest && !strcmp(labels->set_digest, digest);
 }
 
 bool labels_are_of_a_set(const struct labels *labels)

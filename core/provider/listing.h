@@ -84,7 +84,7 @@ struct labels labels_of(const struct job *job, int64_t now_ms);
 /* Replaces the name of a set in a label that is limited to 63 letters and
  * digits: some digits of its SHA-256. */
 #define SET_DIGEST_MAX 41 /* including its NUL */
-int set_digest(const char *set, char out[SET_DIGEST_MAX], struct error *err);
+void set_digest(const char *set, char out[SET_DIGEST_MAX]);
 /* Whether the labels name this set, or any. */
 bool labels_are_of_set(const struct labels *labels, const char *set);
 bool labels_are_of_a_set(const struct labels *labels);

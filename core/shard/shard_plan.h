@@ -37,7 +37,7 @@ void shard_plan_done(struct shard_plan *plan);
 
 /* A digest of what is known of the i-th shard before it is written: names,
  * classes, sizes if the caller asked for them. */
-int shard_plan_digest(const struct samples *all, const struct shard_plan *plan,
-		      size_t i, struct digest *out, struct error *err);
+void shard_plan_digest(const struct samples *all, const struct shard_plan *plan,
+		       size_t i, struct digest *out);
 
 #endif

@@ -84,10 +84,8 @@ static int verify_bytes(struct shard_verifying *how,
 				"it has %llu bytes, not %llu",
 				(unsigned long long)object.size_bytes,
 				(unsigned long long)entry->bytes);
-	if (ret == 0 && entry->sha256.hex[0]) {
-		reading.digester = digester_new(err);
-		ret = reading.digester ? 0 : -1;
-	}
+	if (ret == 0 && entry->sha256.hex[0])
+		reading.digester = digester_new();
 	if (ret == 0)
 		ret = object_read(how->store, &object, 0, object.size_bytes,
 				  take, &reading, err);

@@ -315,9 +315,7 @@ int shard_writer_write(struct shard_writer *writer, size_t first, size_t count,
 	digester_free(writer->digester);
 	writer->digester = NULL;
 	if (writer->sha256) {
-		writer->digester = digester_new(err);
-		if (!writer->digester)
-			return -1;
+		writer->digester = digester_new();
 	}
 	if (writer->ahead)
 		read_ahead_begin(writer->ahead, first, first + count);

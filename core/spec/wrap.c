@@ -208,12 +208,9 @@ const char *wrap_container_name(const struct run_spec *spec, size_t ordinal,
 				struct arena *mem)
 {
 	struct digest digest;
-	struct error ignored;
 
 	/* Runs in different stores may have the same name. */
-	if (digest_bytes(spec->folder, strlen(spec->folder), &digest,
-			 &ignored) < 0)
-		digest.hex[0] = 0;
+	digest_bytes(spec->folder, strlen(spec->folder), &digest);
 	return arena_printf(mem, "jobrun-%s-%.8s-%zu", spec->job_id, digest.hex,
 			    ordinal);
 }

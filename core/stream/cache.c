@@ -35,14 +35,12 @@
 /* When the cache is full, this fraction of the limit is evicted at once. */
 #define FREED_PART 16
 
-int cache_name(const char *url, char name[CACHE_NAME_SIZE], struct error *err)
+void cache_name(const char *url, char name[CACHE_NAME_SIZE])
 {
 	struct digest key;
 
-	if (digest_bytes(url, strlen(url), &key, err) < 0)
-		return -1;
+	digest_bytes(url, strlen(url), &key);
 	snprintf(name, CACHE_NAME_SIZE, "%s" ENTRY_SUFFIX, key.hex);
-	return 0;
 }
 
 static bool is_named(const char *name, size_t digits, const char *suffix)

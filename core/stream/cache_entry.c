@@ -156,14 +156,10 @@ struct cache_entry *cache_find(struct cache *cache, const char *url)
 		{ .tv_nsec = UTIME_NOW },
 	};
 	struct cache_entry *entry = mem_alloc(sizeof(*entry));
-	struct error why;
 
 	entry->cache = cache;
 	entry->fd = -1;
-	if (cache_name(url, entry->name, &why) < 0) {
-		cache_note(cache, &why);
-		goto none;
-	}
+	cache_name(url, entry->name);
 	entry->fd = openat(cache->fd, entry->name,
 			   O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (entry->fd < 0)
@@ -222,14 +218,12 @@ struct cache_writer *cache_writer_new(struct cache *cache, const char *url,
 				      uint64_t size)
 {
 	struct cache_writer *writer = mem_alloc(sizeof(*writer));
-	struct error why;
 
 	writer->cache = cache;
 	writer->size = size;
 	writer->fd = -1;
-	if (cache_name(url, writer->entry, &why) < 0)
-		cache_note(cache, &why);
-	else if (size && size < INT64_MAX / 2)
+	cache_name(url, writer->entry);
+	if (size && size < INT64_MAX / 2)
 		writer->fd =
 			cache_reserve(cache, file_size(size), writer->name);
 	if (writer->fd < 0) {

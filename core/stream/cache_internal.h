@@ -24,7 +24,7 @@ struct cache {
 };
 
 /* The file name of the entry for a URL. */
-int cache_name(const char *url, char name[CACHE_NAME_SIZE], struct error *err);
+void cache_name(const char *url, char name[CACHE_NAME_SIZE]);
 
 /*
  * Makes a new, locked file of that size, which counts from now on; its name

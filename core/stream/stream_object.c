@@ -16,11 +16,8 @@ int object_begin(struct object_stream *object, uint64_t size, struct error *err)
 				 "it has %llu bytes, not the %llu of its index",
 				 (unsigned long long)size,
 				 (unsigned long long)object->size);
-	if (object->sha256) {
-		object->digester = digester_new(err);
-		if (!object->digester)
-			return -1;
-	}
+	if (object->sha256)
+		object->digester = digester_new();
 	object->begun = true;
 	/* If there were requests, their answers have set the size. */
 	if (object->size == STREAM_SIZE_UNKNOWN)

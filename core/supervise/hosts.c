@@ -482,20 +482,18 @@ char *hosts_known_path(const char *store, const char *job_id)
 
 /* Names the run after its origin, as other repositories may have a job with the
  * same name, and after the slot, as each backend has its own folder. */
-static int name_run(struct hosts *all, struct error *err)
+static void name_run(struct hosts *all)
 {
 	const struct run_hosts *hosts = &all->deps.spec->hosts;
 	const char *text = hosts->origin ? hosts->origin : all->deps.owner;
 	char part[32] = "";
 	struct digest digest;
-	int ret = digest_bytes(text, strlen(text), &digest, err);
 
+	digest_bytes(text, strlen(text), &digest);
 	if (hosts->slot)
 		snprintf(part, sizeof(part), "-%ld", hosts->slot);
-	if (ret == 0)
-		all->run = mem_printf("%s.%.12s%s", all->deps.spec->job_id,
-				      digest.hex, part);
-	return ret;
+	all->run = mem_printf("%s.%.12s%s", all->deps.spec->job_id, digest.hex,
+			      part);
 }
 
 /* Returns the command line with which ssh's shell starts jobrun as the proxy;
@@ -584,7 +582,8 @@ struct backend *hosts_new(const struct hosts_deps *deps, struct error *err)
 		host->had = all->round;
 		all->count++;
 	}
-	if (name_run(all, err) < 0 || prepare_ssh(all, err) < 0)
+	name_run(all);
+	if (prepare_ssh(all, err) < 0)
 		goto fail;
 	return &all->base;
 fail:

@@ -226,9 +226,7 @@ int ship_make(struct hosts *all, struct error *err)
 	}
 	/* The open file disappears with this process. */
 	unlink(path);
-	ship.digester = digester_new(err);
-	if (!ship.digester)
-		goto out;
+	ship.digester = digester_new();
 	ship.block = mem_alloc(BLOCK);
 	if (add_all(&ship, spec, err) < 0)
 		goto out;

@@ -135,17 +135,14 @@ static void derived_bytes(struct google *google, const char *once,
 	char *key = key_of(once, request->method, request->path);
 	char *text = mem_printf("%d %s", count_answered(google, key), key);
 	struct digest digest;
-	struct error ignored;
 	unsigned byte;
 	size_t i;
 
-	if (digest_bytes(text, strlen(text), &digest, &ignored) < 0)
-		random_bytes(raw);
-	else
-		for (i = 0; i < UUID_BYTES; i++) {
-			sscanf(digest.hex + 2 * i, "%2x", &byte);
-			raw[i] = (uint8_t)byte;
-		}
+	digest_bytes(text, strlen(text), &digest);
+	for (i = 0; i < UUID_BYTES; i++) {
+		sscanf(digest.hex + 2 * i, "%2x", &byte);
+		raw[i] = (uint8_t)byte;
+	}
 	free(text);
 	free(key);
 }

@@ -268,10 +268,9 @@ static json_t *script_digest(const json_t *node)
 	const char *text = tpu_startup_own(json_get_text(
 		json_object_get(node, "metadata"), "startup-script", ""));
 	struct digest digest = { "" };
-	struct error ignored;
 	char shown[24];
 
-	digest_bytes(text, strlen(text), &digest, &ignored);
+	digest_bytes(text, strlen(text), &digest);
 	snprintf(shown, sizeof(shown), "sha256:%.12s", digest.hex);
 	return json_string(shown);
 }

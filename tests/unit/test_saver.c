@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
-#include "core/base/digest.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/checkpoint/checkpoint_store.h"
@@ -593,8 +592,6 @@ static void an_interrupted_upload_does_not_count(void **state)
 
 int main(void)
 {
-	struct digest digest;
-	struct error err;
 	const struct CMUnitTest tests[] = {
 		IN_PLACE(a_killed_keeper_leaves_no_half_checkpoint),
 		IN_PLACE(a_failing_store_is_tried_again_and_shown),
@@ -608,7 +605,5 @@ int main(void)
 		IN_PLACE(an_interrupted_upload_does_not_count),
 	};
 
-	/* Opens libcrypto once, instead of in each saver. */
-	digest_bytes("", 0, &digest, &err);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

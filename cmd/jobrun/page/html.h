@@ -7,7 +7,6 @@
 #define JOBRUN_HTML_H
 
 #include "core/base/buf.h"
-#include "core/base/error.h"
 
 /* Escapes for text and for quoted values; on one line, without characters that
  * change the direction of text. */
@@ -18,8 +17,7 @@ void html_lines(struct buf *out, const char *text);
 void html_row(struct buf *out, const char *name, const char *value);
 
 /* Adds everything up to the opened <main>; `under` stands below the title. */
-int html_begin(struct buf *out, const char *title, const char *under,
-	       struct error *err);
+void html_begin(struct buf *out, const char *title, const char *under);
 void html_end(struct buf *out);
 
 #endif

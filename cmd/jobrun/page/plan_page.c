@@ -146,17 +146,13 @@ static void put_danger(const struct plan *plan, struct buf *out)
 		buf_puts(out, "</ul>\n</section>\n");
 }
 
-int plan_html(const struct plan *plan, struct buf *out, struct error *err)
+void plan_html(const struct plan *plan, struct buf *out)
 {
 	const struct estimate_total *total = plan_estimate(plan);
 	struct buf text = { 0 };
-	int ret;
 
 	plan_summary(plan, &text);
-	ret = html_begin(out, "jobrun plan",
-			 text.len ? text.data : "nothing to do", err);
-	if (ret < 0)
-		goto out;
+	html_begin(out, "jobrun plan", text.len ? text.data : "nothing to do");
 	buf_clear(&text);
 	if (total)
 		estimate_total_text(total, &text);
@@ -168,7 +164,5 @@ int plan_html(const struct plan *plan, struct buf *out, struct error *err)
 	for (size_t i = 0; i < plan_job_count(plan); i++)
 		put_job(plan_job_at(plan, i), out);
 	html_end(out);
-out:
 	buf_done(&text);
-	return ret;
 }

@@ -5,6 +5,6 @@
 
 #include "core/plan/plan.h"
 
-int plan_html(const struct plan *plan, struct buf *out, struct error *err);
+void plan_html(const struct plan *plan, struct buf *out);
 
 #endif

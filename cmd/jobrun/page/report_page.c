@@ -211,13 +211,11 @@ static void put_runs(const struct report_runs *report, struct buf *out)
 	buf_puts(out, "</tbody></table></div>\n</section>\n");
 }
 
-int report_html(const struct report_runs *report, struct buf *out,
-		struct error *err)
+void report_html(const struct report_runs *report, struct buf *out)
 {
 	struct buf title = { 0 };
 	char now[40], id[32];
 	char *under;
-	int ret;
 
 	time_format_log_utc(time_now_ms(), now, sizeof(now));
 	for (size_t i = 0; i < report->count && i < OPEN_MAX; i++)
@@ -227,11 +225,9 @@ int report_html(const struct report_runs *report, struct buf *out,
 		buf_printf(&title, " and %zu more", report->count - OPEN_MAX);
 	under = mem_printf("%zu run%s as of %s", report->count,
 			   report->count == 1 ? "" : "s", now);
-	ret = html_begin(out, title.data, under, err);
+	html_begin(out, title.data, under);
 	free(under);
 	buf_done(&title);
-	if (ret < 0)
-		return -1;
 	put_runs(report, out);
 	put_metrics(report, out);
 	buf_puts(out, "<section>\n<h2>Details</h2>\n");
@@ -242,5 +238,4 @@ int report_html(const struct report_runs *report, struct buf *out,
 	}
 	buf_puts(out, "</section>\n");
 	html_end(out);
-	return 0;
 }

@@ -12,7 +12,6 @@ struct report_runs {
 	size_t count;
 };
 
-int report_html(const struct report_runs *report, struct buf *out,
-		struct error *err);
+void report_html(const struct report_runs *report, struct buf *out);
 
 #endif

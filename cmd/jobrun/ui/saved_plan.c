@@ -350,10 +350,9 @@ int saved_check(const struct app *app, const struct saved *saved,
 
 	if (!saved->plan)
 		return 0;
-	if (saved_id(saved->plan, &id, &err) == 0) {
-		progress = resume_progress(store, id.hex, &err);
-		now = progress ? saved_json(session->plan, inputs, &err) : NULL;
-	}
+	saved_id(saved->plan, &id);
+	progress = resume_progress(store, id.hex, &err);
+	now = progress ? saved_json(session->plan, inputs, &err) : NULL;
 	if (now) {
 		store_name_plan(store, id.hex);
 		status = act_on(app, saved, session->plan,

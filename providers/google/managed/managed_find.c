@@ -15,7 +15,6 @@ struct pairs managed_labels(const struct job *job, struct arena *mem)
 	struct pairs out = { .items =
 				     arena_alloc(mem, 5 * sizeof(*out.items)) };
 	char label[GOOGLE_LABEL_MAX];
-	struct error ignored;
 
 	google_label(job->job_id, label);
 	out.items[out.count].name = "jobrun-job";
@@ -23,7 +22,8 @@ struct pairs managed_labels(const struct job *job, struct arena *mem)
 	google_label(job->digest.hex, label);
 	out.items[out.count].name = "jobrun-digest";
 	out.items[out.count++].value = arena_strdup(mem, label);
-	if (job->set && set_digest(job->set, label, &ignored) == 0) {
+	if (job->set) {
+		set_digest(job->set, label);
 		out.items[out.count].name = "jobrun-applyset";
 		out.items[out.count++].value = arena_strdup(mem, label);
 	}

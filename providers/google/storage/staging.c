@@ -84,11 +84,9 @@ static int look_at_file(const struct job *job, const char *path,
 			struct arena *mem, struct package *out,
 			struct error *err)
 {
-	struct digester *digester = digester_new(err);
+	struct digester *digester = digester_new();
 	int fd, ret = -1;
 
-	if (!digester)
-		return -1;
 	*out = (struct package){ .path = arena_strdup(mem, path),
 				 .root = job_root(job, path) };
 	fd = beneath_open_file(out->root, path, err);

@@ -47,18 +47,16 @@ struct apiserver {
 
 /* ---- opening ----------------------------------------------------------- */
 
-static int identify(struct apiserver *api, struct error *err)
+static void identify(struct apiserver *api)
 {
 	const struct kubeconfig *config = &api->config;
 	struct digest digest = { 0 };
 
 	api->identity.context = config->context;
 	api->identity.user = config->user ? config->user : "";
-	if (config->ca &&
-	    digest_bytes(config->ca, strlen(config->ca), &digest, err) < 0)
-		return -1;
+	if (config->ca)
+		digest_bytes(config->ca, strlen(config->ca), &digest);
 	snprintf(api->identity.ca, sizeof(api->identity.ca), "%s", digest.hex);
-	return 0;
 }
 
 /* Sets the URL that all paths are behind.  If the certificate has another name
@@ -96,9 +94,9 @@ struct apiserver *apiserver_open(const struct kubeconfig_choice *choice,
 
 	pthread_mutex_init(&api->lock, NULL);
 	if (kubeconfig_read(choice, read_yaml, &api->config, err) < 0 ||
-	    identify(api, err) < 0 ||
 	    token_init(&api->token, &api->config, err) < 0)
 		goto fail;
+	identify(api);
 	tls.ca = api->config.ca;
 	tls.certificate = api->config.certificate;
 	tls.key = api->config.key;

@@ -63,7 +63,8 @@ int supervisor_cancel(struct store *store, const struct run_record *run,
  * having recorded its end, kills what is left and records it as failed.  A run
  * that never began, because the process starting it was killed, is deleted.  A
  * run of another machine whose lock is not visible here is over after three
- * minutes of silence: see heartbeat.h.
+ * minutes of silence: see heartbeat.h.  If they were killed after its end, but
+ * before its machines were deleted and its logs uploaded, others are started.
  */
 int supervisor_check(struct store *store, const struct run_record *run,
 		     struct error *err);
@@ -83,8 +84,11 @@ int supervisor_end_left(struct store *store, const struct run_record *run,
 int supervisor_forget_left(struct store *store, const struct run_record *run,
 			   struct error *err);
 
-/* Whether the supervisor of a run that is over still deletes its machines or
- * uploads its logs. */
+/* Whether machines of a run that is over are still to be deleted, or its logs
+ * to be uploaded. */
+bool supervisor_is_unreleased(struct store *store,
+			      const struct run_record *run);
+/* Whether that is so, and a supervisor is at it. */
 bool supervisor_releases(struct store *store, const struct run_record *run);
 
 /* Progress of a run that is still being prepared, in a few words, or ""; false

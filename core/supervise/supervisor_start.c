@@ -227,6 +227,18 @@ static int check_elsewhere(struct store *store, const struct run_record *run,
 	return supervisor_abandon(store, run->job_id, run->attempt, why, err);
 }
 
+/* A run that is over, but whose processes were killed before its machines were
+ * deleted and its logs uploaded. */
+static void resume_release(struct store *store, const struct run_record *run,
+			   const char *folder)
+{
+	struct error ignored;
+
+	if (supervisor_is_marked(folder) &&
+	    (supervisor_is_of_here(run) || !heartbeat_is_needed(folder)))
+		resume(store, folder, &ignored);
+}
+
 int supervisor_check(struct store *store, const struct run_record *run,
 		     struct error *err)
 {
@@ -237,6 +249,7 @@ int supervisor_check(struct store *store, const struct run_record *run,
 
 	folder = store_run_folder(store, run->job_id, run->origin);
 	if (run_state_is_final(run->state) && !left_hosts_any(folder)) {
+		resume_release(store, run, folder);
 		free(folder);
 		return 0;
 	}
@@ -361,6 +374,16 @@ bool supervisor_is_marked(const char *home)
 
 	free(path);
 	return marked;
+}
+
+bool supervisor_is_unreleased(struct store *store, const struct run_record *run)
+{
+	char *folder = store_run_folder(store, run->job_id, run->origin);
+	bool is = run_state_is_final(run->state) &&
+		  supervisor_is_marked(folder);
+
+	free(folder);
+	return is;
 }
 
 bool supervisor_releases(struct store *store, const struct run_record *run)

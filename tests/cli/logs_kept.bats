@@ -66,6 +66,31 @@ piece_says() {
   wait_until 15 nothing_runs
 }
 
+released_after_a_look() {
+  jobrun status >/dev/null
+  [ ! -e "$JOBRUN_STATE_DIR/runs/a.1/releasing" ]
+}
+
+@test "kill -9 of all of jobrun while the last pieces are copied: who looks sees to the rest" {
+  local s home
+  start_google
+  tell faults '[{"do": "status", "status": 503, "path": "/upload/", "count": 100000}]'
+  job a.yaml a "echo all of it"
+  echo '  logs: {to: "gs://b1/logs", every: 1h}' >>a.yaml
+  jobrun apply --detach a.yaml
+  home="$JOBRUN_STATE_DIR/runs/a.1"
+  wait_until 60 test -e "$home/releasing"
+  wait_until 60 state_is a SUCCEEDED
+  s=$(tr -d ' \n' <"$home/lock")
+  kill -9 "$(ps -o ppid= -p "$s" | tr -d ' ')" "$s"
+  [ -e "$home/releasing" ]
+  tell faults '[]'
+  wait_until 60 released_after_a_look
+  [ "$(jobrun cat "$(asked_url)")" = "all of it" ]
+  state_is a SUCCEEDED
+  end_google
+}
+
 @test "a bucket that fails is shown, and fails no run" {
   start_google
   tell faults '[{"do": "status", "status": 403, "path": "/upload/", "count": 1000, "body": {"error": {"code": 403, "message": "no right"}}}]'

@@ -5,17 +5,19 @@
 #include "core/base/json.h"
 #include "core/supervise/supervisor.h"
 
-/* Finds hosts left behind.  A process must look after them: if it was killed,
- * another one is started. */
+/* Finds hosts left behind.  A process must look after them, and after machines
+ * and logs that are still to be seen to: if it was killed, another one is
+ * started. */
 static int find_left(struct session *session, const struct run_record *run,
 		     struct arena *mem, struct left_hosts *out,
 		     struct error *err)
 {
+	struct store *store = session->env.store;
 	struct error ignored;
-	int ret = supervisor_left(session->env.store, run, mem, out, err);
+	int ret = supervisor_left(store, run, mem, out, err);
 
-	if (ret == 0 && out->count)
-		supervisor_check(session->env.store, run, &ignored);
+	if (ret == 0 && (out->count || supervisor_is_unreleased(store, run)))
+		supervisor_check(store, run, &ignored);
 	return ret;
 }
 

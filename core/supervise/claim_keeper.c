@@ -15,6 +15,8 @@
 /* The claim is renewed after a quarter of its lease. */
 #define RENEWALS 4
 #define OBJECT_MAX (64 << 10)
+/* Who asks whether the claim is lost waits at most so long. */
+#define ANSWER_S 15
 
 struct claim_keeper {
 	struct object_store *objects;
@@ -28,6 +30,7 @@ struct claim_keeper {
 	/* protected by the mutex */
 	bool is_ending;
 	bool is_lost;
+	unsigned asked, answered; /* for renewals at once */
 };
 
 /* A request that fails for this long is left to the next renewal. */
@@ -106,8 +109,9 @@ static bool rest(struct claim_keeper *k)
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += k->lease_s / RENEWALS + 1;
 	pthread_mutex_lock(&k->mutex);
-	while (!k->is_ending && pthread_cond_timedwait(&k->changed, &k->mutex,
-						       &until) != ETIMEDOUT)
+	while (!k->is_ending && k->asked == k->answered &&
+	       pthread_cond_timedwait(&k->changed, &k->mutex, &until) !=
+		       ETIMEDOUT)
 		;
 	ending = k->is_ending;
 	pthread_mutex_unlock(&k->mutex);
@@ -117,10 +121,18 @@ static bool rest(struct claim_keeper *k)
 static void *keep(void *arg)
 {
 	struct claim_keeper *k = arg;
+	unsigned asked;
 
 	do {
+		pthread_mutex_lock(&k->mutex);
+		asked = k->asked;
+		pthread_mutex_unlock(&k->mutex);
 		k->own.until_ms = time_now_ms() + k->lease_s * 1000;
 		write_claim(k);
+		pthread_mutex_lock(&k->mutex);
+		k->answered = asked;
+		pthread_cond_broadcast(&k->changed);
+		pthread_mutex_unlock(&k->mutex);
 	} while (rest(k));
 	return NULL;
 }
@@ -183,13 +195,23 @@ struct claim_keeper *claim_keeper_new(const struct claim_keeper_deps *deps,
 
 bool claim_keeper_is_lost(struct claim_keeper *k)
 {
-	bool is_lost = false;
+	struct timespec until;
+	unsigned ask;
+	bool is_lost;
 
-	if (k) {
-		pthread_mutex_lock(&k->mutex);
-		is_lost = k->is_lost;
-		pthread_mutex_unlock(&k->mutex);
-	}
+	if (!k)
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += ANSWER_S;
+	pthread_mutex_lock(&k->mutex);
+	ask = ++k->asked;
+	pthread_cond_broadcast(&k->changed);
+	while ((int)(k->answered - ask) < 0 &&
+	       pthread_cond_timedwait(&k->changed, &k->mutex, &until) !=
+		       ETIMEDOUT)
+		;
+	is_lost = k->is_lost;
+	pthread_mutex_unlock(&k->mutex);
 	return is_lost;
 }
 

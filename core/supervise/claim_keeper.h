@@ -23,8 +23,9 @@ struct claim_keeper_deps {
 struct claim_keeper *claim_keeper_new(const struct claim_keeper_deps *deps,
 				      const struct run_record *run,
 				      struct error *err);
-/* Whether another owner has claimed the job, as nothing was heard of us for the
- * lease.  Accepts NULL. */
+/* Whether another owner has claimed the job, as nothing was heard of us for
+ * the lease.  Renews the claim to find out, which takes a
+ * request, and at most 15 s.  Accepts NULL. */
 bool claim_keeper_is_lost(struct claim_keeper *keeper);
 /* Gives the claim up; `run` is how it ended.  NULL: it is left to expire.
  * Accepts NULL. */

@@ -205,6 +205,7 @@ static void on_ended(void *arg)
 					       s->run.preemptions };
 	struct restart_decision decision;
 	struct error err;
+	bool is_lost;
 
 	restart_decide(&s->context.spec.restart, &counts, &outcome, &decision);
 	/* Without a guard nobody would clean up after us.  A user who cancels
@@ -212,12 +213,14 @@ static void on_ended(void *arg)
 	if ((!s->guard_event && !spec_is_elsewhere(&s->context.spec)) ||
 	    s->cancelled)
 		decision.again = false;
-	if (decision.again && claim_keeper_is_lost(s->claim)) {
-		decision.again = false;
-		snprintf(decision.why_not, sizeof(decision.why_not),
-			 "another owner has claimed the job");
-	}
+	/* Another owner ends our tasks, so how they ended says little. */
+	is_lost = (outcome.cause == OUTCOME_TASK ||
+		   outcome.cause == OUTCOME_LOST) &&
+		  !s->cancelled && claim_keeper_is_lost(s->claim);
+	decision.again = decision.again && !is_lost;
 	set_end(s, decision.why_not);
+	if (is_lost)
+		s->run.error = "another owner has claimed the job";
 	if (s->allocation)
 		allocation_unwatch(s->allocation);
 	if (!decision.again) {

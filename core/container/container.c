@@ -15,7 +15,8 @@
 #include "core/base/text.h"
 
 #define WORDS_MORE 32
-#define REMOVE_S 10
+/* A runtime on a busy machine takes long to end what is deaf to SIGTERM. */
+#define REMOVE_S 60
 #define HELP_S 10
 
 /* The words of a command line under construction. */
@@ -377,7 +378,7 @@ int container_exec(int count, char *const *words, struct error *err)
 	if (read_words(count, words, &all, err) < 0)
 		goto out;
 	if (all.remove) {
-		container_remove(all.runtime, all.remove, REMOVE_S);
+		container_remove(all.runtime, all.remove);
 		_exit(0);
 	}
 	runtime = find_runtime(all.runtime, err);
@@ -400,8 +401,7 @@ out:
 	return ret;
 }
 
-void container_remove(const char *name_of_runtime, const char *name,
-		      unsigned timeout_s)
+void container_remove(const char *name_of_runtime, const char *name)
 {
 	size_t i;
 
@@ -417,7 +417,7 @@ void container_remove(const char *name_of_runtime, const char *name,
 		    !is_here(one->program))
 			continue;
 		if (one->name_option)
-			run_quietly(argv, timeout_s);
+			run_quietly(argv, REMOVE_S);
 		return;
 	}
 }

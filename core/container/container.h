@@ -25,8 +25,7 @@
 int container_exec(int count, char *const *words, struct error *err);
 
 /* Removes the container of that name, if the runtime keeps containers and has
- * it.  Waits for that, `timeout_s` at most. */
-void container_remove(const char *runtime, const char *name,
-		      unsigned timeout_s);
+ * it.  Waits for that, a minute at most. */
+void container_remove(const char *runtime, const char *name);
 
 #endif

@@ -7,8 +7,6 @@
 #include "core/base/digest.h"
 #include "core/container/container.h"
 
-#define REMOVE_S 10
-
 #define CONDA_SCRIPT                                                           \
 	"command -v conda >/dev/null && exec conda \"$@\"; "                   \
 	"for d in \"$HOME/miniconda3\" \"$HOME/anaconda3\" "                   \
@@ -222,7 +220,7 @@ void wrap_remove_containers(const struct run_spec *spec)
 
 	for (i = 0; spec->container.runtime && i < spec->topology.count; i++)
 		container_remove(spec->container.runtime,
-				 wrap_container_name(spec, i, mem), REMOVE_S);
+				 wrap_container_name(spec, i, mem));
 	arena_free(mem);
 }
 

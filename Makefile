@@ -287,7 +287,8 @@ RUN_PACKAGES = python3 python3-torch python3-numpy openssh-client
 TEST_PACKAGES = libcmocka-dev bats parallel valgrind procps groff-base python3-numpy \
 		python3-yaml python3-jsonschema python3-cryptography openssl curl \
 		openssh-server openssh-client git jq unzip zsh nginx libarchive-tools strace \
-		slurmctld slurmd slurm-client munge pmccabe clang-format
+		slurmctld slurmd slurm-client munge pmccabe clang-format \
+		podman crun charliecloud busybox-static
 PACKAGES ?= $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
 
 .PHONY: deps

@@ -23,7 +23,7 @@
 #include "core/store/store.h"
 
 /* How long a call waits for the lock of another process. */
-#define STORE_TIMEOUT_MS 15000
+#define STORE_TIMEOUT_MS 10000
 
 /* The first version with the journal's table. */
 #define STORE_VERSION_JOURNAL 2

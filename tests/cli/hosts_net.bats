@@ -26,7 +26,8 @@ teardown() {
   begin=$SECONDS
   run timeout 30 "$JOBRUN" wait a
   [ "$status" -eq 1 ]
-  [ $((SECONDS - begin)) -le 15 ]
+  # A busy machine takes some of its own.
+  [ $((SECONDS - begin)) -le 25 ]
   [[ $(field a 'j["error"]') == *"worker 0 was lost: host 'h2': it no longer answers"* ]]
   [ -z "$(naps_in h1)$(naps_in h3)" ]
   # The one that nobody can reach ends by itself.

@@ -45,19 +45,19 @@ load helper
   local took=$((($(date +%s%N) - start) / 1000000))
   [ "$status" -eq 1 ]
   [[ $output == *"worker 0 exited with 7: bad luck"* ]]
-  [ "$took" -lt 5000 ]
+  [ "$took" -lt 30000 ]
   state_is a FAILED
   [ "$(field a 'j["exitCode"]')" = 7 ]
   nothing_runs
 }
 
-@test "a task that ignores SIGTERM is killed within a second of the failure" {
+@test "a task that ignores SIGTERM is killed soon after the failure, whatever the grace" {
   job a.yaml a 'if [ "$RANK" = 1 ]; then sleep 0.3; exit 7; fi; trap "" TERM; while :; do sleep 0.1; done' "$WORKERS"
   sed -i 's/grace: 2s/grace: 60s/' a.yaml
   local start=$(date +%s%N)
   run jobrun apply a.yaml
   [ "$status" -eq 1 ]
-  [ $((($(date +%s%N) - start) / 1000000)) -lt 5000 ]
+  [ $((($(date +%s%N) - start) / 1000000)) -lt 30000 ]
   nothing_runs
 }
 
@@ -107,14 +107,13 @@ load helper
 }
 
 @test "cancel: SIGTERM first, then after the grace SIGKILL" {
-  job a.yaml a 'trap "echo got it" TERM; while :; do sleep 0.1; done'
+  job a.yaml a 'trap "echo got it" TERM; touch ready; while :; do sleep 0.1; done'
   jobrun apply --detach a.yaml
-  wait_until 5 state_is a RUNNING
-  sleep 0.3
+  wait_until 20 test -e ready
   local start=$(date +%s%N)
   jobrun cancel a
   local took=$((($(date +%s%N) - start) / 1000000))
-  [ $took -ge 1900 ] && [ $took -lt 7000 ]
+  [ $took -ge 1900 ] && [ $took -lt 30000 ]
   [[ $(jobrun logs a) == *"got it"* ]]
   nothing_runs
 }
@@ -126,13 +125,14 @@ load helper
   wait_until 5 state_is a RUNNING
   local start=$(date +%s%N)
   jobrun cancel --now a
-  [ $((($(date +%s%N) - start) / 1000000)) -lt 5000 ]
+  [ $((($(date +%s%N) - start) / 1000000)) -lt 30000 ]
   state_is a CANCELLED
   nothing_runs
 }
 
 @test "Ctrl-C once cancels with the grace, twice at once; exit 130" {
   job a.yaml a 'trap "" TERM; echo up; while :; do sleep 0.1; done'
+  sed -i 's/grace: 2s/grace: 90s/' a.yaml
   "$JOBRUN" apply a.yaml >out.txt 2>err.txt &
   local client=$!
   wait_until 5 grep -q up out.txt

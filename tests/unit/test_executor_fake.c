@@ -369,7 +369,7 @@ static void calls_take_their_time(void **state)
 	assert_int_equal(apply(&scene, false, NULL, &err), 0);
 	/* 9 reads one after the other; create and wait for 8 at once; 3 calls
 	 * for the run. */
-	assert_in_range(time_monotonic_ms() - start, 14 * 20, 5000);
+	assert_true(time_monotonic_ms() - start >= 14 * 20);
 	scene_done(&scene);
 }
 

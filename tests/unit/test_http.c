@@ -382,7 +382,7 @@ static void a_call_can_be_cancelled(void **state)
 	struct http_call *call;
 
 	stand_in_tell(&f->server, "faults",
-		      "[{'do':'delay','seconds':3,'path':'echo','count':9}]");
+		      "[{'do':'delay','seconds':20,'path':'echo','count':9}]");
 	call = http_start(f->http, &request);
 	usleep(50000);
 	http_cancel(call);
@@ -394,7 +394,7 @@ static void a_call_can_be_cancelled(void **state)
 	assert_int_equal(f->err.code, ERROR_INTERRUPTED);
 	assert_int_equal(get(f, HTTP_REPEATABLE), -1);
 	assert_int_equal(f->err.code, ERROR_INTERRUPTED);
-	assert_true(time_monotonic_ms() - begun < 2900);
+	assert_true(time_monotonic_ms() - begun < 15000);
 }
 
 static void set_late(void *arg)

@@ -311,7 +311,7 @@ static void patterns_are_quick(void **state)
 	assert_non_null(ignore);
 	start = time_monotonic_ms();
 	assert_false(is_out(ignore, path.data, false));
-	assert_in_range(time_monotonic_ms() - start, 0, 1000);
+	assert_in_range(time_monotonic_ms() - start, 0, 20000);
 	buf_done(&pattern);
 	buf_done(&path);
 }

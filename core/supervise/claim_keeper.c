@@ -15,7 +15,7 @@
 /* The claim is renewed after a quarter of its lease. */
 #define RENEWALS 4
 #define OBJECT_MAX (64 << 10)
-/* Who asks whether the claim is lost waits at most so long. */
+/* The longest wait for whether the claim is lost. */
 #define ANSWER_S 15
 
 struct claim_keeper {

@@ -379,8 +379,8 @@ bool supervisor_is_marked(const char *home)
 bool supervisor_is_unreleased(struct store *store, const struct run_record *run)
 {
 	char *folder = store_run_folder(store, run->job_id, run->origin);
-	bool is = run_state_is_final(run->state) &&
-		  supervisor_is_marked(folder);
+	bool is =
+		run_state_is_final(run->state) && supervisor_is_marked(folder);
 
 	free(folder);
 	return is;

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BLOCK_SIZE 16384
+#define BLOCK_MIN 1024
+#define BLOCK_MAX 16384
 
 struct arena_block {
 	struct arena_block *next;
@@ -18,6 +19,7 @@ struct arena_block {
 
 struct arena {
 	struct arena_block *blocks; /* the newest first */
+	size_t size;                /* of all blocks */
 };
 
 void mem_out(void)
@@ -91,9 +93,12 @@ void *arena_alloc(struct arena *mem, size_t size)
 	if (want < size)
 		checked(NULL);
 	if (!block || block->size - block->used < want) {
-		/* The first block is small: most arenas hold one small job. */
-		size_t room = block ? BLOCK_SIZE : BLOCK_SIZE / 4;
+		/* Little is left unused of the last block, as there may be
+		 * many thousand arenas with one small job in each. */
+		size_t room = mem->size / 4;
 
+		room = room < BLOCK_MIN ? BLOCK_MIN : room;
+		room = room > BLOCK_MAX ? BLOCK_MAX : room;
 		if (want > room)
 			room = want;
 		if (room > SIZE_MAX - sizeof(*block))
@@ -103,6 +108,7 @@ void *arena_alloc(struct arena *mem, size_t size)
 		block->size = room;
 		block->next = mem->blocks;
 		mem->blocks = block;
+		mem->size += room;
 	}
 	out = (char *)block->data + block->used;
 	block->used += want;

@@ -82,26 +82,33 @@ static int check_regular(const char *path, const struct stat *st,
 						 : "a device, not a file");
 }
 
-int file_open(const char *path, struct error *err)
+/* Opens a file that stat() has just told of. */
+static int open_looked_at(const char *path, struct stat *st, struct error *err)
 {
-	struct stat st;
 	int fd;
 
-	if (stat(path, &st) < 0)
-		return error_errno(err, "cannot open '%s'", path);
-	if (check_regular(path, &st, err) < 0)
+	if (check_regular(path, st, err) < 0)
 		return -1;
 	/* By now the name may refer to something else, and opening some kernel
 	 * files can block, too. */
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return error_errno(err, "cannot open '%s'", path);
-	if (fstat(fd, &st) < 0)
+	if (fstat(fd, st) < 0)
 		error_errno(err, "cannot open '%s'", path);
-	else if (check_regular(path, &st, err) == 0)
+	else if (check_regular(path, st, err) == 0)
 		return fd;
 	close(fd);
 	return -1;
+}
+
+int file_open(const char *path, struct error *err)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return error_errno(err, "cannot open '%s'", path);
+	return open_looked_at(path, &st, err);
 }
 
 char *file_read(const char *path, size_t max, size_t *len, struct error *err)
@@ -124,14 +131,20 @@ char *file_read_argument(const char *path, size_t max, size_t *len,
 	char *data;
 	int fd;
 
-	if (stat(path, &st) < 0 || !S_ISFIFO(st.st_mode) ||
-	    statfs(path, &fs) < 0 || fs.f_type != PIPES)
-		return file_read(path, max, len, err);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
+	if (stat(path, &st) < 0) {
 		error_errno(err, "cannot open '%s'", path);
 		return NULL;
 	}
+	if (S_ISFIFO(st.st_mode) && statfs(path, &fs) == 0 &&
+	    fs.f_type == PIPES) {
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			error_errno(err, "cannot open '%s'", path);
+	} else {
+		fd = open_looked_at(path, &st, err);
+	}
+	if (fd < 0)
+		return NULL;
 	data = file_read_fd(fd, path, max, len, err);
 	close(fd);
 	return data;

@@ -224,11 +224,13 @@ static struct reading *new_reading(const struct loader *loader, size_t entry)
 	return reading;
 }
 
-static struct reading *read_entry(const struct loader *loader, size_t entry)
+static struct reading *read_entry(const struct loader *loader, size_t entry,
+				  struct last_root *last)
 {
 	const struct file_entry *file = &loader->files.items[entry];
 	struct reading *reading = new_reading(loader, entry);
 
+	reading->last_root = last;
 	if (file->bad)
 		problem_add_file(&reading->found, SEVERITY_ERROR, file->path,
 				 reading->order, "file", "%s",
@@ -261,6 +263,7 @@ static void take_turns(struct loader *loader)
 static void *read_files(void *arg)
 {
 	struct loader *loader = arg;
+	struct last_root last = { 0 };
 
 	pthread_mutex_lock(&loader->lock);
 	while (loader->next < loader->files.count) {
@@ -274,13 +277,15 @@ static void *read_files(void *arg)
 		}
 		loader->next++;
 		pthread_mutex_unlock(&loader->lock);
-		reading = read_entry(loader, entry);
+		reading = read_entry(loader, entry, &last);
 		pthread_mutex_lock(&loader->lock);
 		loader->window[entry % WINDOW] = reading;
 		loader->waiting_bytes += reading->source.len;
 		take_turns(loader);
 	}
 	pthread_mutex_unlock(&loader->lock);
+	free(last.folder);
+	free(last.root);
 	return NULL;
 }
 

@@ -34,6 +34,23 @@ struct named_path {
 	bool pattern; /* contains braces */
 };
 
+/* Returns new, or NULL. */
+static char *find_root(const char *folder, struct last_root *last)
+{
+	char *root;
+
+	if (last && last->folder && !strcmp(last->folder, folder))
+		return mem_strdup(last->root);
+	root = boundary_root(folder);
+	if (last && root) {
+		free(last->folder);
+		free(last->root);
+		last->folder = mem_strdup(folder);
+		last->root = mem_strdup(root);
+	}
+	return root;
+}
+
 /* Returns the root of the folders that the file may name; borrowed; NULL if
  * unknown. */
 static const char *root_of(struct reading *reading)
@@ -42,7 +59,7 @@ static const char *root_of(struct reading *reading)
 
 	if (!reading->root) {
 		folder = path_folder(reading->path);
-		reading->root = boundary_root(folder);
+		reading->root = find_root(folder, reading->last_root);
 		free(folder);
 	}
 	return reading->root;

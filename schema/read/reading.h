@@ -38,8 +38,16 @@ struct extended_file {
 	ino_t inode;
 };
 
+/* The root of the last folder that a thread has read a file of: most files
+ * share it with the next one.  Owned. */
+struct last_root {
+	char *folder; /* NULL: none yet */
+	char *root;   /* boundary_root() of it */
+};
+
 struct reading {
 	const struct schema_options *options;
+	struct last_root *last_root; /* borrowed; NULL: not kept */
 	/* The providers on offer, and those with keys of their own;
 	 * NULL-terminated. */
 	const char *const *provider_names;

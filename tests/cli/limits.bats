@@ -101,3 +101,38 @@ write() {
   run timeout 5 "$JOBRUN" validate d
   [ "$status" -eq 65 ]
 }
+
+# jobs COUNT: a folder "many" of small jobs
+jobs() {
+  mkdir -p many
+  python3 -c 'import sys
+for i in range(int(sys.argv[1])):
+    open(f"many/{i}.yaml", "w").write(f"""jobId: job{i}
+labels: {{owner: vision}}
+trainingInput: {{scaleTier: CUSTOM, masterType: n1-standard-4, args: [--seed, "{i}"]}}
+jobrun: {{provider: fake, command: [python3, train.py]}}
+""")' "$1"
+}
+
+@test "validate looks once for a repository, and twice at each file" {
+  command -v strace >/dev/null || skip "needs strace"
+  strace -o trace true 2>/dev/null || skip "strace may not trace here"
+  jobs 60
+  strace -f -o trace -e trace=file "$JOBRUN" validate many >/dev/null
+  run grep -c 'many/[0-9]*\.yaml"' trace
+  echo "$output calls name a file"
+  [ "$output" -eq 120 ]
+  run grep -c '/\.git"' trace
+  echo "$output calls look for a repository"
+  [ "$output" -lt 60 ]
+}
+
+@test "a planned job takes 18 kB" {
+  if sanitized; then skip "a sanitizer takes more"; fi
+  jobs 1000
+  run python3 -c 'import resource, subprocess, sys
+subprocess.run([sys.argv[1], "plan", "many"], stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$JOBRUN"
+  echo "$output kB"
+  [ "$output" -lt $((12000 + 18 * 1000)) ]
+}

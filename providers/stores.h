@@ -8,6 +8,6 @@
 
 extern const struct object_scheme *const object_schemes[]; /* NULL-terminated */
 
-extern const struct stream_store *const stream_store; /* gs:// */
+extern const struct stream_store *const stream_stores[]; /* NULL-terminated */
 
 #endif

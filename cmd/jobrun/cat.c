@@ -12,10 +12,10 @@
 #include "core/base/alloc.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
 #include "core/base/units.h"
 #include "core/shard/shard_state.h"
 #include "core/stream/stream_fifos.h"
+#include "core/stream/stream_stores.h"
 #include "providers/stores.h"
 
 #define CONNECTIONS_MAX 64
@@ -97,9 +97,8 @@ struct cat {
 	struct app *app;
 	struct arena *mem;
 	struct http *http;
-	void *store;         /* owns `scheme`, or NULL */
+	struct stream_stores *stores;
 	struct cache *cache; /* or NULL */
-	struct stream_scheme scheme;
 	struct stream_options how;
 	long consumers;
 	const char **urls; /* may be patterns */
@@ -202,7 +201,7 @@ static int open_network(struct cat *cat, struct error *err)
 	cat->http = http_new(&http, err);
 	if (!cat->http)
 		return -1;
-	cat->store = stream_store->open(cat->http, &cat->scheme);
+	stream_stores_open(cat->stores, cat->http);
 	return 0;
 }
 
@@ -230,10 +229,9 @@ static void close_cache(struct cat *cat)
 	cache_close(cat->cache);
 }
 
-static bool is_remote(const char *url)
+static bool is_remote(const struct cat *cat, const char *url)
 {
-	return stream_is_remote(url, NULL) ||
-	       text_starts(url, stream_store->prefix);
+	return stream_is_remote(url, cat->how.scheme);
 }
 
 static int one_object(void *arg, struct stream_object *out, struct error *err)
@@ -258,7 +256,7 @@ static int read_index(struct cat *cat, const char *url, struct error *err)
 	int fd = -1;
 	int ret = -1;
 
-	if (!is_remote(url))
+	if (!is_remote(cat, url))
 		return shard_index_read(NULL, url, cat->mem, &cat->index, err);
 	if (open_network(cat, err) < 0)
 		return -1;
@@ -362,10 +360,10 @@ static int read_urls(struct cat *cat, struct cat_opts *opts, char **urls,
 		return read_set(cat, opts, err);
 	cat->urls = mem_grow(NULL, count + 1, sizeof(*cat->urls));
 	for (i = 0; i < count; i++) {
-		if (strstr(urls[i], "://") && !is_remote(urls[i]))
+		if (strstr(urls[i], "://") && !is_remote(cat, urls[i]))
 			return error_set(err, ERROR_USAGE,
 					 "cannot read URL '%s'; use gs://, "
-					 "http:// or https://",
+					 "s3://, http:// or https://",
 					 urls[i]);
 		cat->urls[cat->url_count++] = urls[i];
 	}
@@ -381,7 +379,6 @@ static int make_list(struct cat *cat, const struct cat_opts *opts,
 		return error_set(err, ERROR_USAGE,
 				 "'cat' needs a URL, or --index: see "
 				 "'jobrun help cat'");
-	cat->how.scheme = &cat->scheme;
 	if (opts->index && read_index(cat, opts->index, err) < 0)
 		return -1;
 	if (shard_list_make(cat->urls, count, opts->index ? &cat->index : NULL,
@@ -389,7 +386,7 @@ static int make_list(struct cat *cat, const struct cat_opts *opts,
 		return -1;
 	cat->walk.list = &cat->list;
 	for (i = 0; i < cat->list.count && !opts->list && opts->taken < 0; i++)
-		if (is_remote(cat->list.items[i].url))
+		if (is_remote(cat, cat->list.items[i].url))
 			return open_network(cat, err) < 0 ||
 					       open_cache(cat, opts, err) < 0
 				       ? -1
@@ -530,13 +527,14 @@ static int run(struct app *app, int argc, char **argv)
 		.patience = 300,
 		.least_rate = 1000,
 	};
-	struct cat cat = { .app = app,
-			   .scheme = { .prefix = stream_store->prefix } };
+	struct cat cat = { .app = app };
 	struct error err;
 	int status = 0;
 	int first, ret;
 
 	cat.mem = arena_new();
+	cat.stores = stream_stores_new(stream_stores);
+	cat.how.scheme = stream_stores_scheme(cat.stores);
 	first = options_parse(app, &cmd_cat, argc, argv, &opts, 0, argc,
 			      &status);
 	if (first < 0)
@@ -568,7 +566,7 @@ static int run(struct app *app, int argc, char **argv)
 out:
 	shard_walk_done(&cat.walk);
 	close_cache(&cat);
-	stream_store->close(cat.store);
+	stream_stores_free(cat.stores);
 	free(cat.urls);
 	http_free(cat.http);
 	arena_free(cat.mem);
@@ -583,7 +581,8 @@ const struct command cmd_cat = {
 		"[--data NAME | URL...]",
 	.summary = "stream shards, in order, to standard output",
 	.help = "  jobrun cat 'gs://bucket/train-{000..639}.tar' | tar t\n\n"
-		"URL is gs://, http(s)://, a path or '-'; braces stand for "
+		"URL is gs://, s3://, http(s)://, a path or '-'; braces stand "
+		"for "
 		"many.\n"
 		"Without any, all shards of the index are read.  What comes "
 		"over\n"

@@ -196,8 +196,9 @@ static bool has_blank(const char *text)
 }
 
 /* Checks the start of a text up to a slash. */
-static int check_bucket(const char *value, struct error *err)
+static int check_bucket(const char *url, struct error *err)
 {
+	const char *value = url + strlen("gs://");
 	size_t len = strcspn(value, "/");
 
 	if (is_made_of(value, len, "._-"))
@@ -209,10 +210,10 @@ static int check_bucket(const char *value, struct error *err)
 	if (len && *value >= ' ' && *value <= '~')
 		return error_set(err, ERROR_INVALID,
 				 "must not have \"%c\" in the name of the "
-				 "bucket: gs://bucket/path",
-				 *value);
+				 "bucket: %.5sbucket/path",
+				 *value, url);
 	return error_set(err, ERROR_INVALID,
-			 "must name a bucket: gs://bucket/path");
+			 "must name a bucket: %.5sbucket/path", url);
 }
 
 int check_url(const char *value, struct error *err)
@@ -220,10 +221,22 @@ int check_url(const char *value, struct error *err)
 	const char *colon = strstr(value, "://");
 
 	if (text_starts(value, "gs://"))
-		return check_bucket(value + 5, err);
+		return check_bucket(value, err);
 	if (colon || text_starts(value, "gs:") || !*value)
 		return error_set(err, ERROR_INVALID,
 				 "must be a gs:// URL, such as "
+				 "gs://bucket/path");
+	return 0;
+}
+
+int check_store(const char *value, struct error *err)
+{
+	if (text_starts(value, "gs://") || text_starts(value, "s3://"))
+		return check_bucket(value, err);
+	if (strstr(value, "://") || text_starts(value, "gs:") ||
+	    text_starts(value, "s3:") || !*value)
+		return error_set(err, ERROR_INVALID,
+				 "must be a gs:// or s3:// URL, such as "
 				 "gs://bucket/path");
 	return 0;
 }

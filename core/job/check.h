@@ -18,8 +18,10 @@ int check_label(const char *value, struct error *err);
 int check_label_key(const char *key, struct error *err);
 int check_variable(const char *name, struct error *err);
 int check_email(const char *value, struct error *err);
-int check_image(const char *value, struct error *err);   /* of a container */
-int check_url(const char *value, struct error *err);     /* gs:// or a path */
+int check_image(const char *value, struct error *err); /* of a container */
+int check_url(const char *value, struct error *err);   /* gs:// or a path */
+/* gs://, s3:// or a path. */
+int check_store(const char *value, struct error *err);
 int check_module(const char *value, struct error *err);  /* trainer.task */
 int check_version(const char *value, struct error *err); /* "2.11" */
 int check_peered(const char *value, struct error *err);  /* a network */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes objects, one after the other, as one stream of bytes: files, standard
- * input, http(s):// URLs, and those of schemes (gs://).  Objects from the
+ * input, http(s):// URLs, and those of schemes (gs://, s3://).  Objects from the
  * network are read ahead, in parts and on several connections at once, into
  * limited memory; a part that breaks resumes where it stopped.
  *
@@ -53,6 +53,9 @@ typedef int stream_next(void *arg, struct stream_object *out,
 /* For objects that need more than their URL to be requested. */
 struct stream_scheme {
 	const char *prefix; /* the prefix of its URLs: "gs://" */
+	/* A version is named by its ETag, in a header, as over http. */
+	bool by_tag;
+	const struct stream_scheme *next; /* another one, or NULL */
 	/* Adds the URL to request: for that generation, if not NULL; answered
 	 * by 304 if it is still `kept`, unless that is NULL. */
 	int (*locate)(void *arg, const char *url, const char *generation,
@@ -84,7 +87,7 @@ struct stream_options {
 	/* when to give up a part that gets no byte on any connection */
 	int64_t patience_ms;
 	const struct retry_policy *retry;   /* NULL: stream_retry */
-	const struct stream_scheme *scheme; /* or NULL */
+	const struct stream_scheme *scheme; /* the first one, or NULL */
 	struct cache *cache;                /* or NULL; borrowed */
 	/* If it breaks between two objects, the stream ends in half a tar
 	 * member that says why, for readers that see no exit status. */

@@ -44,8 +44,9 @@ static bool can_be_asked(const struct object_stream *object,
 	return (object->size == STREAM_SIZE_UNKNOWN ||
 		object->size == version->size) &&
 	       !object->crc32c &&
-	       (object->scheme ? version->generation != NULL
-			       : is_strong(version->etag));
+	       (object->scheme && !object->scheme->by_tag
+			? version->generation != NULL
+			: is_strong(version->etag));
 }
 
 void stream_look_up(struct stream *stream, struct object_stream *object)

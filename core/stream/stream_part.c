@@ -94,12 +94,27 @@ static void fail(struct part *part, enum part_verdict verdict, int64_t after_ms)
 	}
 }
 
+/* Adds the header that names the version by its tag.  Returns how many headers
+ * there are. */
+static size_t ask_for_version(struct part *part, size_t n)
+{
+	const struct object_stream *object = part->object;
+	const char *match = part->asks_kept ? object->kept.etag : object->etag;
+
+	/* A weak tag never matches. */
+	if (match && *match == '"')
+		part->match = mem_printf("If-%sMatch: %s",
+					 part->asks_kept ? "None-" : "", match);
+	if (part->match)
+		part->headers[n++] = part->match;
+	return n;
+}
+
 /* Makes its strings, and the header with the credentials. */
 static int prepare(struct part *part, struct error *err)
 {
 	struct object_stream *object = part->object;
 	const struct stream_scheme *scheme = object->scheme;
-	const char *match = object->etag;
 	size_t n = 0;
 
 	buf_clear(&part->url);
@@ -125,16 +140,9 @@ static int prepare(struct part *part, struct error *err)
 		part->headers[n++] = "Accept-Encoding: gzip";
 	} else {
 		buf_puts(&part->url, object->name);
-		if (part->asks_kept)
-			match = object->kept.etag;
-		/* A weak tag never matches. */
-		if (match && *match == '"')
-			part->match = mem_printf("If-%sMatch: %s",
-						 part->asks_kept ? "None-" : "",
-						 match);
-		if (part->match)
-			part->headers[n++] = part->match;
 	}
+	if (!scheme || scheme->by_tag)
+		n = ask_for_version(part, n);
 	part->headers[n] = NULL;
 	return 0;
 }

@@ -26,15 +26,19 @@
 #define NEAR_CONNECTIONS 4
 #define NEAR_PART (1u << 20)
 
-static bool scheme_has(const struct stream_scheme *scheme, const char *url)
+/* The one of the schemes that has the URL; or NULL. */
+static const struct stream_scheme *scheme_of(const struct stream_scheme *scheme,
+					     const char *url)
 {
-	return scheme && text_starts(url, scheme->prefix);
+	while (scheme && !text_starts(url, scheme->prefix))
+		scheme = scheme->next;
+	return scheme;
 }
 
 bool stream_is_remote(const char *url, const struct stream_scheme *scheme)
 {
 	return text_starts(url, "http://") || text_starts(url, "https://") ||
-	       scheme_has(scheme, url);
+	       scheme_of(scheme, url);
 }
 
 static char *dup_or_null(const char *text)
@@ -50,8 +54,7 @@ static void add_object(struct stream *stream, const struct stream_object *given)
 	object->stream = stream;
 	object->kind = stream_is_remote(given->url, scheme) ? OBJECT_REMOTE
 							    : OBJECT_FILE;
-	if (scheme_has(scheme, given->url))
-		object->scheme = scheme;
+	object->scheme = scheme_of(scheme, given->url);
 	object->name = mem_strdup(given->url);
 	object->size = given->size;
 	object->crc32c = dup_or_null(given->crc32c);

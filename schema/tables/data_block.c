@@ -20,8 +20,8 @@ static const struct field data_set_fields[] = {
 	  .type = FIELD_STRINGS,
 	  .flags = FIELD_REQUIRED,
 	  .offset = offsetof(struct data_set, urls),
-	  .doc = "The shards, as gs:// or http(s):// URLs or paths; braces "
-		 "stand for many: gs://bucket/train-{000..639}.tar." },
+	  .doc = "The shards, as gs://, s3:// or http(s):// URLs or paths; "
+		 "braces stand for many: gs://bucket/train-{000..639}.tar." },
 	{ .name = "index",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct data_set, index),
@@ -104,11 +104,12 @@ static const struct field checkpoints_fields[] = {
 	{ .name = "to",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_PATH,
-	  .check = check_url,
+	  .check = check_store,
 	  .offset = offsetof(struct checkpoints, to),
 	  .doc = "Where to upload complete ones, and to fetch them from at the "
-		 "next start: a gs:// URL or a directory, in which each job "
-		 "has a folder of its name.  Without it they stay where the "
+		 "next start: a gs:// or s3:// URL or a directory, in which "
+		 "each job has a folder of its name.  Without it they stay "
+		 "where the "
 		 "program wrote them." },
 	{ .name = "keep",
 	  .type = FIELD_INT,

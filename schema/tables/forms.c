@@ -43,6 +43,12 @@ static const struct form forms[] = {
 	  .example = "gs://bucket/path",
 	  .number = "number",
 	  .boolean = true },
+	{ .check = check_store,
+	  .pattern = "^((gs|s3)://[A-Za-z0-9._-]+(/[\\s\\S]*)?|"
+		     "(?!gs:|s3:)(?![\\s\\S]*://)[\\s\\S]+)$",
+	  .example = "gs://bucket/path",
+	  .number = "number",
+	  .boolean = true },
 	{ .check = check_module,
 	  .pattern = "^(?!.*\\.py$)[A-Za-z_-][A-Za-z0-9_-]*"
 		     "(\\.[A-Za-z_-][A-Za-z0-9_-]*)*$",

@@ -31,10 +31,11 @@ static const struct field logs_fields[] = {
 	{ .name = "to",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_REQUIRED | FIELD_PATH | FIELD_POSITION,
-	  .check = check_url,
+	  .check = check_store,
 	  .offset = offsetof(struct upload_logs, to),
-	  .doc = "Where to upload them: a gs:// URL or a directory, in which "
-		 "each run has a folder, JOBID/TIME, with a folder per "
+	  .doc = "Where to upload them: a gs:// or s3:// URL or a directory, "
+		 "in "
+		 "which each run has a folder, JOBID/TIME, with a folder per "
 		 "attempt, and in that one per stream of a task: its objects, "
 		 "in the order of their names, hold what was written to it, "
 		 "byte for byte." },

@@ -18,13 +18,15 @@
 #include "providers/stores.h"
 #include "tests/support/stand_in.h"
 
+#define STORES 3
+
 /* Every kind of store must pass the same tests. */
 struct fixture {
-	struct stand_in server;
+	struct stand_in server, s3;
 	struct object_store *store;
 	struct arena *mem;
 	struct error err;
-	char base[2][128]; /* gs:// and a folder */
+	char base[STORES][128]; /* gs://, a folder, s3:// */
 };
 
 static int start(void **state)
@@ -36,11 +38,17 @@ static int start(void **state)
 	setenv("STORAGE_EMULATOR_HOST", f->server.base, 1);
 	setenv("GOOGLE_APPLICATION_CREDENTIALS",
 	       stand_in_file(&f->server, "service_account.json"), 1);
+	stand_in_start_service(&f->s3, "s3", 0);
+	setenv("AWS_ENDPOINT_URL_S3", f->s3.base, 1);
+	setenv("AWS_REGION", "eu-test-1", 1);
+	setenv("AWS_ACCESS_KEY_ID", "AKIDENVIRONMENT", 1);
+	setenv("AWS_SECRET_ACCESS_KEY", "env/secret+1", 1);
 	f->store = object_store_new(object_schemes, &env);
 	f->mem = arena_new();
 	snprintf(f->base[0], sizeof(f->base[0]), "gs://b/dir");
 	snprintf(f->base[1], sizeof(f->base[1]), "%s/store/dir",
 		 f->server.folder);
+	snprintf(f->base[2], sizeof(f->base[2]), "s3://b.x/dir \xc3\xa4+&");
 	*state = f;
 	return 0;
 }
@@ -53,7 +61,9 @@ static int stop(void **state)
 	arena_free(f->mem);
 	unsetenv("STORAGE_EMULATOR_HOST");
 	unsetenv("GOOGLE_APPLICATION_CREDENTIALS");
+	unsetenv("AWS_ENDPOINT_URL_S3");
 	stand_in_stop(&f->server);
+	stand_in_stop(&f->s3);
 	free(f);
 	return 0;
 }
@@ -119,7 +129,7 @@ static void objects_come_and_go(void **state)
 	struct fixture *f = *state;
 	struct buf names = { 0 };
 
-	for (int kind = 0; kind < 2; kind++) {
+	for (int kind = 0; kind < STORES; kind++) {
 		has(f, kind, "a", NULL);
 		assert_int_equal(put(f, kind, "a", "one", false), 0);
 		/* A repetition, as after a lost answer, succeeds. */
@@ -156,7 +166,7 @@ static void what_was_replaced_is_not_read(void **state)
 	struct object found;
 	struct buf text = { 0 };
 
-	for (int kind = 0; kind < 2; kind++) {
+	for (int kind = 0; kind < STORES; kind++) {
 		assert_int_equal(put(f, kind, "x", "old", true), 0);
 		assert_int_equal(object_stat(f->store, url_of(f, kind, "x"),
 					     f->mem, &found, &f->err),
@@ -175,7 +185,7 @@ static void a_part_of_it_can_be_read(void **state)
 	struct object found;
 	struct buf text = { 0 };
 
-	for (int kind = 0; kind < 2; kind++) {
+	for (int kind = 0; kind < STORES; kind++) {
 		assert_int_equal(put(f, kind, "r", "0123456789", true), 0);
 		object_stat(f->store, url_of(f, kind, "r"), f->mem, &found,
 			    &f->err);

@@ -145,7 +145,7 @@ static void every_example_passes_its_check(void **state)
 		check_variable, check_email,   check_image,   check_url,
 		check_module,   check_version, check_peered,  check_kms_key,
 		check_project,  check_host,    check_pattern, check_exit_codes,
-		check_signal,   check_network, check_login,
+		check_signal,   check_network, check_login,   check_store,
 	};
 	struct error err = { 0 };
 	size_t i;

@@ -153,7 +153,7 @@ static void check_checkpoints(const struct pod_maker *maker,
 	    !is_in_volume(maker, from->to))
 		kube_leave_out(maker->out, true, "jobrun.checkpoints.to",
 			       "no volume there outlives the pods: give a "
-			       "gs:// URL, or a path in one of "
+			       "gs:// or s3:// URL, or a path in one of "
 			       "jobrun.kubernetes.volumes");
 	if (from->to || from->resume == CHECKPOINT_RESUME_NONE)
 		return;

@@ -118,7 +118,15 @@ void catalogue_model(const struct catalogue *all, const char *type, char *out,
 
 const struct tpu *catalogue_tpu(const struct catalogue *all, const char *type)
 {
-	return find(all->tpus, all->tpu_count, sizeof(*all->tpus), type);
+	const struct tpu *tpu =
+		find(all->tpus, all->tpu_count, sizeof(*all->tpus), type);
+	size_t i;
+
+	for (i = 0; !tpu && i < all->tpu_count; i++)
+		if (all->tpus[i].pod_type &&
+		    !strcmp(all->tpus[i].pod_type, type))
+			tpu = &all->tpus[i];
+	return tpu;
 }
 
 const struct slice *tpu_slice(const struct tpu *tpu, unsigned count)

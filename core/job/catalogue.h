@@ -111,6 +111,7 @@ struct tpu_zone {
 
 struct tpu {
 	const char *type;          /* "TPU_V3" */
+	const char *pod_type;      /* its other name, "TPU_V3_POD", or NULL */
 	const char *generation;    /* "v3" */
 	unsigned devices_per_host; /* the number of PyTorch/XLA devices */
 	/* In the Cloud TPU API: AcceleratorConfig.type, and the usual software
@@ -128,6 +129,7 @@ struct tpu {
 	/* At Vertex AI, "ct5lp-hightpu-{chips}t", where {chips} is the number
 	 * of a host's chips; NULL if it has none. */
 	const char *vertex_machine;
+	const char *vertex_type; /* its type there; NULL: the same */
 	/* where AI Platform offered it, if at all */
 	const char *const *regions;
 	size_t region_count;
@@ -252,6 +254,7 @@ double catalogue_allocatable(const struct catalogue *all, const char *of,
  * to its first word with a digit.  Cut to `size`. */
 void catalogue_model(const struct catalogue *all, const char *type, char *out,
 		     size_t size);
+/* The TPU of a type, by either of its names. */
 const struct tpu *catalogue_tpu(const struct catalogue *all, const char *type);
 const struct slice *tpu_slice(const struct tpu *tpu, unsigned count);
 /* Looks up a slice by name ("v3-32", "v5litepod-16"); `tpu` is set to its

@@ -107,6 +107,7 @@ static int find_tpu(const struct catalogue *catalogue,
 		return error_set(
 			err, ERROR_INVALID, "unknown TPU type '%s'",
 			group->accelerator_type ? group->accelerator_type : "");
+	group->accelerator_type = group->tpu->type;
 	group->slice = count > 0 && count <= MACHINE_COUNT_MAX
 			       ? tpu_slice(group->tpu, (unsigned)count)
 			       : NULL;

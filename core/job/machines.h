@@ -28,8 +28,8 @@ struct machine_group {
 	const char *type;
 	const struct machine *machine; /* NULL: a TPU, or unknown */
 	long count;
-	/* What each machine has, built in or not; for a TPU its type and
-	 * size. */
+	/* What each machine has, built in or not; for a TPU its type, as the
+	 * catalogue calls it, and its size. */
 	const char *accelerator_type; /* or NULL */
 	long accelerator_count;
 	const struct tpu *tpu; /* set for a Cloud TPU, then with its slice */

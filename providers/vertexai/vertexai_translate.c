@@ -113,6 +113,21 @@ static const char *vertex_machine(struct vertex_translation *t,
 			    hole + strlen("{chips}"));
 }
 
+/* Names the TPUs that the service has. */
+static const char *name_tpus(const struct vertex_translation *t)
+{
+	const struct catalogue *all = t->catalogue;
+	const char *names = "";
+	size_t i;
+
+	for (i = 0; i < all->tpu_count; i++)
+		if (all->tpus[i].vertex_machine)
+			names = arena_printf(t->mem, "%s%s%s", names,
+					     *names ? ", " : "",
+					     all->tpus[i].type);
+	return names;
+}
+
 static json_t *tpu_machine(struct vertex_translation *t,
 			   const struct machine_group *group)
 {
@@ -123,10 +138,9 @@ static json_t *tpu_machine(struct vertex_translation *t,
 		leave_out(t, true,
 			  "trainingInput.workerConfig.acceleratorConfig",
 			  arena_printf(t->mem,
-				       "Vertex AI has no %s for training: use "
-				       "TPU_V2, TPU_V3, TPU_V5_LITEPOD or "
-				       "TPU_V6E, or provider tpu-vm",
-				       group->accelerator_type));
+				       "Vertex AI has no %s for training, "
+				       "only %s",
+				       group->accelerator_type, name_tpus(t)));
 		return out;
 	}
 	json_put_text(out, "machineType", name);
@@ -134,7 +148,9 @@ static json_t *tpu_machine(struct vertex_translation *t,
 		json_put_text(out, "tpuTopology", group->slice->topology);
 		return out;
 	}
-	json_put_text(out, "acceleratorType", group->accelerator_type);
+	json_put_text(out, "acceleratorType",
+		      group->tpu->vertex_type ? group->tpu->vertex_type
+					      : group->tpu->type);
 	json_put_int(out, "acceleratorCount", group->accelerator_count);
 	return out;
 }

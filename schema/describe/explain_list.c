@@ -296,6 +296,8 @@ static json_t *tpus(const struct outline *all,
 
 			json_put_text(row, "slice", slice->name);
 			json_put_text(row, "type", tpu->type);
+			if (tpu->pod_type)
+				json_put_text(row, "podType", tpu->pod_type);
 			json_put_int(row, "count", slice->count);
 			json_put_int(row, "hosts", slice->hosts);
 			json_put_int(row, "devicesPerHost",

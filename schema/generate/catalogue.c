@@ -279,6 +279,7 @@ static void put_tpus(const struct catalogue *all)
 
 		putchar('{');
 		put_member("type", tpu->type);
+		put_member("pod_type", tpu->pod_type);
 		put_member("generation", tpu->generation);
 		put_number("devices_per_host", tpu->devices_per_host);
 		put_member("api_type", tpu->api_type);
@@ -287,6 +288,7 @@ static void put_tpus(const struct catalogue *all)
 		put_member("gke_single", tpu->gke_single);
 		put_number("flat", tpu->flat);
 		put_member("vertex_machine", tpu->vertex_machine);
+		put_member("vertex_type", tpu->vertex_type);
 		put_list("regions", "region_count", "tpu_regions", i, 0,
 			 tpu->region_count);
 		put_list("zones", "zone_count", "zones", i, 0, tpu->zone_count);

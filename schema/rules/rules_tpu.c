@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "core/base/buf.h"
-#include "core/base/text.h"
 #include "schema/rules/rules_check.h"
 
 #define SIZES_SHOWN 20
@@ -110,22 +109,12 @@ void check_tpu_one(const struct check *check)
 			 "but it is missing");
 }
 
-/* Returns the row of a type, with or without _POD; NULL if it is no TPU. */
+/* Returns the row of the worker's type; NULL if it is no TPU. */
 static const struct tpu *tpu_of(const struct check *check)
 {
 	const char *type = tpu_config(check)->type;
-	char name[64];
-	size_t len;
 
-	if (!is_tpu(type))
-		return NULL;
-	len = strlen(type);
-	if (text_ends(type, "_POD") && len - 4 < sizeof(name)) {
-		memcpy(name, type, len - 4);
-		name[len - 4] = '\0';
-		type = name;
-	}
-	return catalogue_tpu(check->catalogue, type);
+	return is_tpu(type) ? catalogue_tpu(check->catalogue, type) : NULL;
 }
 
 /* Writes all sizes, or if there are many, those next to the wrong one. */
@@ -372,7 +361,8 @@ static void check_tpu_in(const struct check *check, const char *zone,
 	const struct tpu *tpu = tpu_of(check);
 	const char *near = NULL;
 
-	if (!tpu || !zone || !at || !catalogue_zone(check->catalogue, zone) ||
+	if (!tpu || !tpu->zone_count || !zone || !at ||
+	    !catalogue_zone(check->catalogue, zone) ||
 	    has_tpu(tpu, (unsigned)config->count, zone, &near))
 		return;
 	broken(check, at, path,

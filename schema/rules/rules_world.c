@@ -101,15 +101,7 @@ static const char *near_accelerator(const struct catalogue *all,
 
 static bool is_known(const struct catalogue *all, const char *type)
 {
-	char name[64];
-
-	if (catalogue_accelerator(all, type) || catalogue_tpu(all, type))
-		return true;
-	/* TPU_V3_POD is AI Platform's name for slices with several hosts. */
-	if (!text_ends(type, "_POD") || strlen(type) >= sizeof(name))
-		return false;
-	snprintf(name, sizeof(name), "%.*s", (int)strlen(type) - 4, type);
-	return catalogue_tpu(all, name);
+	return catalogue_accelerator(all, type) || catalogue_tpu(all, type);
 }
 
 static void hint_accelerator(const struct check *check, const struct node *at,
@@ -120,6 +112,9 @@ static void hint_accelerator(const struct check *check, const struct node *at,
 
 	if (!meant)
 		meant = near_accelerator(check->catalogue, type);
+	if (!meant && looks_like_accelerator(type) && is_tpu(type))
+		meant = "a catalogue of your own can have it: see "
+			"jobrun-explain(1)";
 	if (looks_foreign(type, foreign))
 		problem_hint(check->found, "%s", foreign);
 	else if (hint_looks(check->found, at))
@@ -128,6 +123,19 @@ static void hint_accelerator(const struct check *check, const struct node *at,
 		problem_hint(check->found, "%s", meant);
 	else if (meant)
 		problem_hint(check->found, "did you mean %s?", meant);
+}
+
+/* Without its row nobody knows on how many hosts a TPU's tasks run. */
+static void unknown_tpu(const struct check *check, const struct node *at,
+			const char *path, const char *type)
+{
+	const char *date = check->catalogue->date;
+	char shown[SHORT_SIZE];
+
+	broken(check, at, path,
+	       "\"type\" \"%s\" is not a known TPU: the catalogue of %s "
+	       "does not say how many hosts it has",
+	       text_short(type, shown), date ? date : "an unknown date");
 }
 
 void check_accelerator_known(const struct check *check)
@@ -148,7 +156,10 @@ void check_accelerator_known(const struct check *check)
 		snprintf(path, sizeof(path),
 			 "trainingInput.%s.acceleratorConfig.type",
 			 roles[i].config);
-		if (looks_like_accelerator(type))
+		if (looks_like_accelerator(type) && i == ROLE_WORKER &&
+		    is_tpu(type) && !is_closed(check))
+			unknown_tpu(check, at, path, type);
+		else if (looks_like_accelerator(type))
 			unknown(check, at, path, type, "accelerator");
 		else
 			broken(check, at, path,

@@ -199,3 +199,87 @@ ROWS
   [[ $output == *'cloud.google.com/gke-tpu-accelerator: tpu7x'* ]]
   [[ $output == *'google.com/tpu: "4"'* ]]
 }
+
+# Each accelerator of the catalogue, how many, and a machine that has them: the
+# first row of GPUs, each TPU's second slice by each of its names.
+catalogue_rows() {
+  jobrun explain accelerators --format json | jq -r '[.entries[]] | group_by(.type)[] | .[0] |
+    [.type, (.counts[0] // 4), (.machines[0] // "n1-standard-8")] | @tsv'
+  jobrun explain tpus --format json | jq -r '[.entries[]] | group_by(.type)[] | .[1] |
+    [.type, .count, ""], (if .podType then [.podType, .count, ""] else empty end) | @tsv'
+}
+
+@test "what validate takes of the catalogue, plan and render take, too" {
+  local provider type count machine n=0
+  mkdir all
+  while IFS=$'\t' read -r type count machine; do
+    n=$((n + 1))
+    if [ -n "$machine" ]; then
+      job '' "$machine" "$type" | sed "s/count: 4/count: $count/; s/newer/job_$n/" >all/$n.yaml
+    else
+      tpu local "$type" "$count" | sed "/provider/d; s/slice/job_$n/" >all/$n.yaml
+    fi
+  done < <(catalogue_rows)
+  [ "$n" -ge 30 ]
+  grep -q TPU_V4_POD all/*
+  for provider in local slurm kubernetes vertex-ai tpu-vm tpu-node; do
+    # Vertex AI and its like know which machine has which accelerator.
+    [ "$provider" != vertex-ai ] || rm $(grep -l AMD all/*)
+    jobrun validate --provider $provider all
+    jobrun plan --offline --provider $provider all >plan
+    for n in all/*; do
+      case $provider in vertex-ai | kubernetes) ;; *) break ;; esac
+      jobrun render --to $provider --provider $provider "$n" >body 2>&1 || { cat "$n" body; false; }
+    done
+  done
+}
+
+@test "both names of a TPU are one TPU, and Vertex AI gets the name that it knows" {
+  local name
+  for name in TPU_V4 TPU_V4_POD; do
+    tpu vertex-ai $name 32 >a.yaml
+    jobrun render --to vertex-ai a.yaml >body.json
+    [ "$(jq -c '.jobSpec.workerPoolSpecs[0].machineSpec' body.json)" = '{"machineType":"cloud-tpu","acceleratorType":"TPU_V4_POD","acceleratorCount":32}' ]
+    tpu kubernetes $name 32 >a.yaml
+    jobrun render --to kubernetes a.yaml >body
+    grep -q 'gke-tpu-accelerator: tpu-v4-podslice' body
+  done
+  tpu vertex-ai TPU_V2_POD 32 >a.yaml
+  jobrun render --to vertex-ai a.yaml | grep -q '"acceleratorType": "TPU_V2"'
+  tpu vertex-ai TPU_V5P 8 >a.yaml
+  run jobrun render --to vertex-ai a.yaml
+  [[ $output == *"Vertex AI has no TPU_V5P for training, only TPU_V2, TPU_V3, TPU_V4, TPU_V5_LITEPOD, TPU_V6E"* ]]
+}
+
+@test "a TPU that nobody knows needs a row, as its hosts are not known" {
+  local provider
+  for provider in local slurm kubernetes vertex-ai tpu-vm; do
+    tpu $provider TPU_V9 8 >a.yaml
+    run jobrun validate a.yaml
+    [ "$status" -eq 65 ]
+    [[ $output == *'"TPU_V9" is not a known TPU: the catalogue of 20'*' does not say how many hosts it has'* ]]
+    [[ $output == *'= a catalogue of your own can have it: see jobrun-explain(1)'* ]]
+  done
+  cat >own.yaml <<'YAML'
+tpus:
+- type: TPU_V9
+  podType: TPU_V9_POD
+  generation: v9
+  devicesPerHost: 4
+  source: announced, 2026-11
+  gkeSlice: tpu9
+  vertexMachine: ct9-standard-4t
+  slices:
+  - {name: v9-4, count: 4, cores: 4, chips: 4, hosts: 1, topology: 2x2}
+  - {name: v9-8, count: 8, cores: 8, chips: 8, hosts: 2, topology: 2x4}
+YAML
+  export JOBRUN_CATALOGUE=own.yaml
+  tpu kubernetes TPU_V9_POD 8 >a.yaml
+  jobrun validate --strict a.yaml
+  jobrun render --to kubernetes a.yaml >body
+  grep -q 'gke-tpu-accelerator: tpu9' body
+  tpu vertex-ai TPU_V9 8 >a.yaml
+  jobrun render --to vertex-ai a.yaml | grep -q ct9-standard-4t
+  tpu local TPU_V9 8 >a.yaml
+  [ "$(jobrun env a.yaml --task worker | grep '^WORLD_SIZE=')" = WORLD_SIZE=2 ]
+}

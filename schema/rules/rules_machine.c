@@ -247,6 +247,7 @@ void check_machine_types(const struct check *check)
  * requested for it. */
 void check_machine_known(const struct check *check)
 {
+	const char *date = check->catalogue->date;
 	char path[64], shown[SHORT_SIZE];
 	const char *type;
 	const struct node *at;
@@ -260,9 +261,11 @@ void check_machine_known(const struct check *check)
 			continue;
 		snprintf(path, sizeof(path), "trainingInput.%s", roles[i].type);
 		broken(check, at, path,
-		       "\"%s\" \"%s\" is not a known machine type: the job "
-		       "requests no CPU and no memory for it",
-		       roles[i].type, text_short(type, shown));
+		       "\"%s\" \"%s\" is not a known machine type: the "
+		       "catalogue is of %s, and the job requests no CPU and no "
+		       "memory for it",
+		       roles[i].type, text_short(type, shown),
+		       date ? date : "an unknown date");
 		hint_known(check, at, roles[i].type, type);
 	}
 }

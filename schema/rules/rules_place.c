@@ -105,10 +105,10 @@ void check_zone(const struct check *check)
 	if (!at)
 		return;
 	if (region) {
-		doubtful(check, at, "jobrun.zone",
-			 "unknown \"zone\" %s: the zones of %s end in one of "
-			 "\"%s\"",
-			 zone, region->name, region->zones);
+		unknown(check, at, "jobrun.zone", zone, "zone");
+		problem_hint(check->found,
+			     "the zones of %s end in one of \"%s\"",
+			     region->name, region->zones);
 		return;
 	}
 	region = catalogue_region(check->catalogue, zone, NULL);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about what runs: containers, runtime versions, Python, packages. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/base/buf.h"
 #include "schema/rules/rules_check.h"
+
+#define NUMBER_MAX 10000 /* no version has so large a number in it */
 
 /* Finds the first image of the job, and its role. */
 static const struct node *image_key(const struct training_input *in, int *role)
@@ -95,18 +98,25 @@ static void split(const char *version, long *major, long *minor)
 	*minor = *end ? strtol(end + 1, NULL, 10) : 0;
 }
 
-/* Returns the latest minor version in the catalogue. */
-static long last_minor(const struct catalogue *all, long major)
+/* Returns the nearest version in the catalogue, or NULL if that is empty. */
+static const char *near_version(const struct catalogue *all, long major,
+				long minor)
 {
-	long last = -1, one, minor;
+	const char *near = NULL;
+	long one, other, away, least = LONG_MAX;
 	size_t i;
 
+	major = major < NUMBER_MAX ? major : NUMBER_MAX;
+	minor = minor < NUMBER_MAX ? minor : NUMBER_MAX;
 	for (i = 0; i < all->runtime_count; i++) {
-		split(all->runtimes[i].version, &one, &minor);
-		if (one == major && minor > last)
-			last = minor;
+		split(all->runtimes[i].version, &one, &other);
+		away = labs(major - one) * NUMBER_MAX + labs(minor - other);
+		if (away < least) {
+			least = away;
+			near = all->runtimes[i].version;
+		}
 	}
-	return last;
+	return near;
 }
 
 static void check_version_of(const struct check *check, const char *version,
@@ -115,8 +125,9 @@ static void check_version_of(const struct check *check, const char *version,
 	const struct runtime *runtime =
 		catalogue_runtime(check->catalogue, version);
 	const char *name = strrchr(path, '.') + 1;
-	long major, minor, last;
 	const struct node *at;
+	long major, minor;
+	const char *near;
 
 	if (runtime && !runtime->retired)
 		return;
@@ -132,18 +143,16 @@ static void check_version_of(const struct check *check, const char *version,
 	split(version, &major, &minor);
 	if (check->elsewhere && (major > 1 || minor >= 6))
 		return; /* what is new or odd is for its provider to say */
-	last = last_minor(check->catalogue, major);
-	/* There may be a later version than the catalogue knows. */
-	if (major == 2 && minor > last)
-		doubtful(check, at, path,
-			 "\"%s\" %s is later than all known ones, up to 2.%ld",
-			 name, version, last);
-	else if (major <= 1 && minor < 6)
+	if (major <= 1 && minor < 6) {
 		dated(check, at, path,
 		      "AI Platform stopped accepting \"%s\" %s on 2020-03-17",
 		      name, version);
-	else
-		unknown(check, at, path, version, "runtime version");
+		return;
+	}
+	unknown(check, at, path, version, "runtime version");
+	near = near_version(check->catalogue, major, minor);
+	if (near)
+		problem_hint(check->found, "the nearest known one is %s", near);
 }
 
 void check_runtime(const struct check *check)

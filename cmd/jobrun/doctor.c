@@ -85,17 +85,18 @@ static void look_at_catalogue(struct checks *all)
 	const struct catalogue *catalogue;
 	struct tm kept = { 0 };
 	struct error err;
-	long days;
+	long days = 0;
 
 	catalogue = catalogue_get(&err);
 	if (!catalogue) {
 		checks_fail(all, "catalogue", "rows", &err);
 		return;
 	}
-	checks_add(all, "catalogue", "date", CHECK_OK, catalogue->date);
-	if (!strptime(catalogue->date, "%Y-%m-%d", &kept))
-		return;
-	days = (long)((time(NULL) - timegm(&kept)) / 86400);
+	if (strptime(catalogue->date, "%Y-%m-%d", &kept))
+		days = (long)((time(NULL) - timegm(&kept)) / 86400);
+	checks_add(all, "catalogue", "date", CHECK_OK,
+		   arena_printf(all->mem, "%s, %ld day%s old", catalogue->date,
+				days, days == 1 ? "" : "s"));
 	if (days > CATALOGUE_OLD_DAYS)
 		checks_add(all, "catalogue", "age", CHECK_MISSING, NULL)
 			->advice = arena_printf(

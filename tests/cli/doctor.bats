@@ -41,6 +41,7 @@ clean() {
   [[ $output == *"ok       ssh                       $TMP/bin/ssh"* ]]
   [[ $output == *"missing  sbatch                    needed for the provider slurm"* ]]
   [[ $output == *"ok       libcurl"* ]]
+  [[ $output =~ "ok       date                      20"[0-9-]+", "[0-9]+" day"s?" old" ]]
   [[ $output == *"missing  credentials               no credentials for Google Cloud: run 'gcloud auth application-default login'"* ]]
   [[ $output == *"missing  project                   set GOOGLE_CLOUD_PROJECT"* ]]
   [[ $output == *"missing  kubeconfig                needed for the provider kubernetes: set KUBECONFIG or write ~/.kube/config"* ]]

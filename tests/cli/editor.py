@@ -34,6 +34,10 @@ COMPLETIONS = [
     ("jobrun:\n  tpu-vm:\n    |", ["flexStart", "validUntil", "slices"]),
     ("jobrun:\n  kubernetes:\n    |", ["namespace", "queue"]),
     ("jobrun:\n  checkpoints:\n    |", ["metric", "goal", "to"]),
+    ("jobrun:\n  vertex-ai:\n    strategy: |", ["SPOT", "FLEX_START", "-null"]),
+    ("jobrun:\n  restart:\n    |", ["maxRestarts"]),
+    ("trainingInput:\n  masterConfig:\n    |", ["imageUri", "acceleratorConfig", "diskConfig"]),
+    ("trainingInput:\n  hyperparameters:\n    params:\n    - type: |", ["DOUBLE", "INTEGER", "CATEGORICAL"]),
 ]
 # A field under "|", and words of what is shown of it.
 HOVERS = [
@@ -43,6 +47,20 @@ HOVERS = [
     ("jobrun:\n  tpu-vm:\n    flex|Start: true", "queue"),
     ("jobrun:\n  slurm:\n    re|queue: true", "preempted"),
     ("jobrun:\n  processes|PerHost: 4", "process"),
+    ("job|Id: a", "name"),
+    ("trainingInput:\n  parameterServer|Count: 2", "servers"),
+    ("trainingInput:\n  worker|Count: 2", "workers"),
+    ("trainingInput:\n  reg|ion: us-central1", "region"),
+    ("trainingInput:\n  runtime|Version: \"2.11\"", "runtime"),
+    ("trainingInput:\n  job|Dir: gs://b/o", "output"),
+    ("trainingInput:\n  masterConfig:\n    image|Uri: a", "container"),
+    ("trainingInput:\n  scheduling:\n    maxRunning|Time: 60s", "run"),
+    ("jobrun:\n  pro|vider: local", "run"),
+    ("jobrun:\n  com|mand: [a]", "pythonModule"),
+    ("jobrun:\n  set|up: [a]", "command"),
+    ("jobrun:\n  clean|up: always", "run"),
+    ("jobrun:\n  vertex-ai:\n    strat|egy: SPOT", "FLEX_START"),
+    ("jobrun:\n  kubernetes:\n    name|space: a", "namespace"),
 ]
 # What is found wrong, and where: a line, from 0.
 DIAGNOSES = [

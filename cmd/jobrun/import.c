@@ -78,8 +78,11 @@ static int foreign(const char *path, const char *folder, struct problems *found,
 	size_t i;
 
 	for (i = 0; i + 1 < COUNT(places) && providers[i]; i++)
-		places[i] = (struct import_place){ providers[i]->name,
-						   providers[i]->traits };
+		places[i] = (struct import_place){
+			.name = providers[i]->name,
+			.traits = providers[i]->traits,
+			.block = providers[i]->block,
+		};
 	catalogue_beside(path);
 	catalogue = catalogue_get(err);
 	if (!catalogue)

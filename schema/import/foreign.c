@@ -285,13 +285,13 @@ static void lose(struct foreign *foreign, const json_t *value, const char *path)
 
 /* ---- files ------------------------------------------------------------- */
 
-static const char *place_of(const struct foreign_form *form,
-			    const struct import_place *places)
+static const struct import_place *place_of(const struct foreign_form *form,
+					   const struct import_place *places)
 {
 	for (; form->traits && places->name; places++)
 		if (traits_have(places->traits, form->traits) &&
 		    !(places->traits & (form->unless | TRAIT_HIDDEN)))
-			return places->name;
+			return places;
 	return NULL;
 }
 
@@ -330,12 +330,17 @@ static int take_form(struct foreign *foreign, const struct foreign_form *form,
 		     struct error *err)
 {
 	struct import *import = foreign->import;
+	const struct import_place *place;
 	json_t *typed;
 	json_t *note;
 	size_t i;
 	int ret;
 
-	foreign->block = place_of(form, places);
+	place = place_of(form, places);
+	if (place) {
+		foreign->block = place->name;
+		foreign->fields = place->block;
+	}
 	if (foreign->block)
 		import_set(import->job, "jobrun.provider",
 			   json_text(foreign->block));

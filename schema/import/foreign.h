@@ -27,6 +27,7 @@ struct foreign {
 	json_t *value;      /* the unused rest of a document */
 	json_t *lines;      /* the lines of its values, by their paths */
 	const char *block;  /* the provider's block, or NULL: no provider */
+	const struct message *fields; /* of that block, or NULL */
 };
 
 /* Where and how the tasks of one role run. */

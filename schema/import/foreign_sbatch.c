@@ -7,6 +7,7 @@
 #include "core/base/buf.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/job/message.h"
 #include "core/job/traits.h"
 #include "schema/import/foreign.h"
 
@@ -19,10 +20,15 @@ enum how {
 	HOW_TIME,
 	HOW_CPUS,
 	HOW_MEMORY,
-	HOW_GPUS, /* "h100:8", "gpu:h100:8" */
-	HOW_ONE,  /* 1 is the default */
-	HOW_YES,  /* a boolean field of the block */
-	HOW_LOGS, /* jobrun itself keeps logs */
+	HOW_GPUS,      /* "h100:8", "gpu:h100:8", of a node */
+	HOW_GPUS_TASK, /* of a task */
+	HOW_GPUS_ALL,  /* of the job */
+	HOW_TASKS,     /* of the job */
+	HOW_PER_NODE,  /* tasks of a node */
+	HOW_IMAGE,
+	HOW_YES,   /* a boolean field of the block */
+	HOW_LOGS,  /* jobrun itself keeps logs */
+	HOW_WORDS, /* another option, as it is */
 };
 
 static const struct {
@@ -43,27 +49,54 @@ static const struct {
 	{ "-c", "cpus-per-task", HOW_CPUS, NULL },
 	{ "", "mem", HOW_MEMORY, NULL },
 	{ "", "gres", HOW_GPUS, NULL },
-	{ "-G", "gpus-per-node", HOW_GPUS, NULL },
-	{ "", "gpus-per-task", HOW_GPUS, NULL },
-	{ "", "ntasks-per-node", HOW_ONE, NULL },
+	{ "", "gpus-per-node", HOW_GPUS, NULL },
+	{ "", "gpus-per-task", HOW_GPUS_TASK, NULL },
+	{ "-G", "gpus", HOW_GPUS_ALL, NULL },
+	{ "-n", "ntasks", HOW_TASKS, NULL },
+	{ "", "ntasks-per-node", HOW_PER_NODE, NULL },
+	{ "", "container-image", HOW_IMAGE, NULL },
 	{ "", "requeue", HOW_YES, "requeue" },
 	{ "-o", "output", HOW_LOGS, NULL },
 	{ "-e", "error", HOW_LOGS, NULL },
+	{ "-w", "nodelist", HOW_WORDS, NULL },
+	{ "-x", "exclude", HOW_WORDS, NULL },
+	{ "-d", "dependency", HOW_WORDS, NULL },
+	{ "-L", "licenses", HOW_WORDS, NULL },
+};
+
+/* Options of srun without a value, by letter and by name (srun(1), 2026). */
+#define SRUN_SWITCHES "EHIKOQXZklsuv"
+static const char *const srun_switches[] = {
+	"contiguous", "disable-status", "exact",        "exclusive",
+	"hold",       "label",          "no-kill",      "overcommit",
+	"overlap",    "oversubscribe",  "preserve-env", "pty",
+	"quiet",      "spread-job",     "unbuffered",   "use-min-nodes",
+	"verbose",
 };
 
 struct sbatch_script {
 	struct foreign *foreign;
 	struct foreign_pool pool;
-	struct buf body; /* commands before the program */
-	char *program;   /* the command after srun, or NULL */
+	struct buf body;      /* commands before the program */
+	char *program;        /* the command after srun, or NULL */
+	const char *step;     /* "srun" in its line, else "sbatch": the field of
+			   * the block for its other options */
+	long tasks, per_node; /* 0: not given */
+	enum how gpus;        /* what the number of GPUs is of */
 	long long line;
-	bool named, many;
+	bool named;
 };
+
+static void lose_for(struct sbatch_script *script, const char *text,
+		     const char *why)
+{
+	import_loss(script->foreign->import, "%s:%lld: %s: %s",
+		    script->foreign->file, script->line, text, why);
+}
 
 static void lose(struct sbatch_script *script, const char *text)
 {
-	import_loss(script->foreign->import, "%s:%lld: %s: no field for it",
-		    script->foreign->file, script->line, text);
+	lose_for(script, text, "no field for it");
 }
 
 static void set_own(struct sbatch_script *script, const char *field,
@@ -123,7 +156,7 @@ static bool take_value(struct sbatch_script *script, size_t row,
 		       const char *value)
 {
 	struct foreign *foreign = script->foreign;
-	long seconds;
+	long seconds, number;
 
 	switch (options[row].how) {
 	case HOW_NAME:
@@ -131,8 +164,9 @@ static bool take_value(struct sbatch_script *script, size_t row,
 		script->named = true;
 		return true;
 	case HOW_NODES:
-		script->pool.count = strtol(value, NULL, 10);
-		return script->pool.count > 0 && !strchr(value, '-');
+		number = strtol(value, NULL, 10);
+		script->pool.count = number > 0 ? number : 1;
+		return number > 0 && !strchr(value, '-');
 	case HOW_OWN:
 		set_own(script, options[row].field, json_text(value));
 		return true;
@@ -153,9 +187,20 @@ static bool take_value(struct sbatch_script *script, size_t row,
 		script->pool.memory_gb = foreign_gb(value, 1e-3);
 		return script->pool.memory_gb > 0;
 	case HOW_GPUS:
+	case HOW_GPUS_TASK:
+	case HOW_GPUS_ALL:
+		script->gpus = options[row].how;
 		return take_gpus(script, value);
-	case HOW_ONE:
-		return !strcmp(value, "1");
+	case HOW_TASKS:
+		script->tasks = strtol(value, NULL, 10);
+		return script->tasks > 0;
+	case HOW_PER_NODE:
+		script->per_node = strtol(value, NULL, 10);
+		return script->per_node > 0;
+	case HOW_IMAGE:
+		foreign_pool_set(foreign, 0, "Config.imageUri",
+				 json_text(value));
+		return *value;
 	case HOW_YES:
 		set_own(script, options[row].field, json_true());
 		return !*value;
@@ -163,33 +208,114 @@ static bool take_value(struct sbatch_script *script, size_t row,
 		import_note(foreign->import, "--%s=%s: 'jobrun logs' has it",
 			    options[row].name, value);
 		return true;
+	case HOW_WORDS:
+		return false;
 	}
 	return false;
+}
+
+/* Keeps why an option is refused: its `ctx` is of the type of that. */
+static void refuse(void *ctx, const char *path, const char *text,
+		   const char *hint)
+{
+	char **why = ctx;
+
+	(void)path;
+	free(*why);
+	*why = mem_strdup(hint ? hint : text);
+}
+
+/* Takes any other option as it is, if its field of the block allows it. */
+static void take_words(struct sbatch_script *script, const char *name,
+		       const char *value, const char *text)
+{
+	const struct foreign *foreign = script->foreign;
+	const struct field *field =
+		foreign->fields ? message_field(foreign->fields, script->step)
+				: NULL;
+	json_t *item = *value ? json_text(value) : json_true();
+	char *path, *why = NULL;
+	json_t *tree;
+
+	if (!field || !field->check_tree || !name[0] || !name[1] ||
+	    strchr(value, '$')) {
+		json_decref(item);
+		lose(script, text);
+		return;
+	}
+	tree = json_pack("{s:O}", name, item);
+	field->check_tree(tree, refuse, &why);
+	json_decref(tree);
+	if (why) {
+		json_decref(item);
+		lose_for(script, text, why);
+		free(why);
+		return;
+	}
+	path = mem_printf("%s.%s", script->step, name);
+	set_own(script, path, item);
+	free(path);
+}
+
+/* Whether an option of srun says what the allocation says already. */
+static bool is_said(const struct sbatch_script *script, enum how how,
+		    const char *value)
+{
+	if (how != HOW_NODES && how != HOW_TASKS && how != HOW_PER_NODE &&
+	    how != HOW_CPUS)
+		return false;
+	return text_starts(value, "$SLURM_") ||
+	       text_starts(value, "${SLURM_") ||
+	       (how == HOW_NODES &&
+		strtol(value, NULL, 10) == script->pool.count);
+}
+
+static bool is_of_step(enum how how)
+{
+	return how == HOW_TASKS || how == HOW_PER_NODE || how == HOW_CPUS ||
+	       how == HOW_IMAGE || how == HOW_LOGS;
+}
+
+static void take_row(struct sbatch_script *script, size_t row, const char *name,
+		     const char *value, const char *text)
+{
+	bool known = row < COUNT(options), step = !strcmp(script->step, "srun");
+
+	if (known && step && is_said(script, options[row].how, value))
+		return;
+	if (known && (!step || is_of_step(options[row].how)) &&
+	    !strchr(value, '$') && take_value(script, row, value))
+		return;
+	take_words(script, known ? options[row].name : name, value, text);
+}
+
+static size_t row_of(const char *name, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(options); i++)
+		if (len == 1 ? options[i].letter[0] == '-' &&
+				       options[i].letter[1] == *name
+			     : strlen(options[i].name) == len &&
+				       !strncmp(options[i].name, name, len))
+			break;
+	return i;
 }
 
 /* Takes "--name=value", "--name value", "-N value" or "-Nvalue". */
 static void take_option(struct sbatch_script *script, const char *word)
 {
-	size_t i, n = strcspn(word, "= \t");
-	const char *value = word + n + (word[n] != '\0');
-	bool taken = false;
+	bool is_long = text_starts(word, "--");
+	const char *name = word + (is_long ? 2 : 1);
+	size_t len = is_long ? strcspn(name, "= \t") : 1;
+	const char *value = *name ? name + len : name;
+	char *copy;
 
-	value += strspn(value, " \t");
-	for (i = 0; i < COUNT(options); i++) {
-		if (text_starts(word, "--")
-			    ? strlen(options[i].name) == n - 2 &&
-				      !strncmp(options[i].name, word + 2, n - 2)
-			    : *options[i].letter &&
-				      text_starts(word, options[i].letter))
-			break;
-	}
-	if (i < COUNT(options) && !text_starts(word, "--")) {
-		value = word + 2;
-		value += strspn(value, " =\t");
-	}
-	taken = i < COUNT(options) && take_value(script, i, value);
-	if (!taken)
-		lose(script, word);
+	value += strspn(value, is_long ? " \t" : "= \t");
+	value += is_long && *value == '=';
+	copy = mem_printf("%.*s", (int)len, name);
+	take_row(script, row_of(copy, strlen(copy)), copy, value, word);
+	free(copy);
 }
 
 /* Takes the options of a line, which may have several. */
@@ -216,24 +342,47 @@ static void take_options(struct sbatch_script *script, char *line)
 	}
 }
 
-/* Takes the program after srun; the options of srun are lost. */
+/* Whether the next word is the value of this option of srun. */
+static bool wants_value(const char *word, size_t len)
+{
+	size_t i;
+
+	if (!text_starts(word, "--"))
+		return len == 2 && !strchr(SRUN_SWITCHES, word[1]);
+	if (memchr(word, '=', len))
+		return false;
+	for (i = 0; i < COUNT(srun_switches); i++)
+		if (strlen(srun_switches[i]) == len - 2 &&
+		    !strncmp(srun_switches[i], word + 2, len - 2))
+			return false;
+	return true;
+}
+
+/* Takes srun's options, and the program after them. */
 static void take_srun(struct sbatch_script *script, char *line)
 {
 	if (script->program) {
 		lose(script, line);
 		return;
 	}
+	script->step = "srun";
 	line += strlen("srun");
 	line += strspn(line, " \t");
 	while (*line == '-') {
 		size_t n = strcspn(line, " \t");
-		char *option = mem_printf("srun %.*s", (int)n, line);
+		char *option;
 
-		lose(script, option);
+		if (wants_value(line, n)) {
+			n += strspn(line + n, " \t");
+			n += strcspn(line + n, " \t");
+		}
+		option = mem_printf("%.*s", (int)n, line);
+		take_option(script, option);
 		free(option);
 		line += n;
 		line += strspn(line, " \t");
 	}
+	script->step = "sbatch";
 	script->program = mem_strdup(line);
 }
 
@@ -332,9 +481,42 @@ static void put_program(struct sbatch_script *script)
 			    script->foreign->file);
 }
 
+/* Works out what one node has of what was said of tasks or of the job. */
+static void put_processes(struct sbatch_script *script)
+{
+	struct import *import = script->foreign->import;
+	struct foreign_pool *pool = &script->pool;
+	long per_node = script->per_node;
+
+	if (!per_node && script->tasks && script->tasks % pool->count)
+		import_loss(import,
+			    "%s: %ld tasks on %ld nodes: not as many "
+			    "on each",
+			    script->foreign->file, script->tasks, pool->count);
+	else if (!per_node)
+		per_node = script->tasks / pool->count;
+	if (per_node > 1) {
+		import_set(import->job, "jobrun.processesPerHost",
+			   json_integer(per_node));
+		pool->cpus *= (double)per_node;
+		if (script->gpus == HOW_GPUS_TASK)
+			pool->accelerators *= per_node;
+	}
+	if (script->gpus != HOW_GPUS_ALL)
+		return;
+	if (pool->accelerators % pool->count)
+		import_loss(import,
+			    "%s: %ld GPUs on %ld nodes: not as many on "
+			    "each",
+			    script->foreign->file, pool->accelerators,
+			    pool->count);
+	pool->accelerators /= pool->count;
+}
+
 static int take(struct foreign *foreign, struct error *err)
 {
 	struct sbatch_script script = { .foreign = foreign,
+					.step = "sbatch",
 					.pool = { .count = 1 } };
 	json_t *text = foreign_take_key(foreign->value, "#text");
 	char *copy = mem_strdup(json_string_value(text));
@@ -345,6 +527,7 @@ static int take(struct foreign *foreign, struct error *err)
 	if (!script.named)
 		foreign_name(foreign, json_text("job"));
 	put_program(&script);
+	put_processes(&script);
 	workers = script.pool;
 	foreign_pool_put(foreign, &script.pool);
 	if (workers.count > 1) {

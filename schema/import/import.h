@@ -13,6 +13,7 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 
+struct message;
 struct problems;
 
 enum flag_type {
@@ -86,6 +87,7 @@ int import_gcloud(char *const *words, size_t count,
 struct import_place {
 	const char *name;
 	unsigned traits;
+	const struct message *block; /* its fields, or NULL */
 };
 
 struct catalogue;

@@ -1,5 +1,5 @@
 #!/bin/bash
 # want: jobId=so jobrun.command=["./a.out"]
-# lost: srun --mpi=pmix
+# want: jobrun.slurm.srun.mpi=pmix
 #SBATCH -J so
 srun --mpi=pmix ./a.out

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/text.h"
 #include "core/provider/listing.h"
 #include "core/topology/topology_read.h"
 
@@ -139,12 +140,33 @@ struct unused {
 	const struct provider *provider;
 };
 
+/* Whether a note begins with the field. */
+static bool is_noted(const struct resources *all, const char *path)
+{
+	size_t i, len = strlen(path);
+
+	for (i = 0; i < all->note_count; i++)
+		if (text_starts(all->notes[i], path) &&
+		    all->notes[i][len] == ' ')
+			return true;
+	return false;
+}
+
+/* Notes a field with the reason that `explain` gives, too, if there is one. */
 static void note_unused(void *ctx, const char *path)
 {
 	const struct unused *unused = ctx;
+	const struct field_use *use = unused->provider->uses;
 
-	resources_note(unused->all, "%s is not used by provider %s", path,
-		       unused->provider->name);
+	if (is_noted(unused->all, path))
+		return;
+	while (use && use->path && strcmp(use->path, path) != 0)
+		use++;
+	if (use && use->path && use->doc && text_starts(use->doc, "not used"))
+		resources_note(unused->all, "%s is %s", path, use->doc);
+	else
+		resources_note(unused->all, "%s is not used by provider %s",
+			       path, unused->provider->name);
 }
 
 void resources_note_unused(struct resources *all, const struct job *job,

@@ -128,11 +128,6 @@ static json_t *call_json(const struct job *job, const struct slurm_job *what)
 	return out;
 }
 
-static void note_unused(void *ctx, const char *path)
-{
-	resources_note(ctx, "provider slurm does not use %s", path);
-}
-
 /* Notes where restarts differ from those of tasks that jobrun starts itself. */
 static void note_restarts(const struct job *job, const struct slurm_job *what,
 			  struct resources *out)
@@ -260,8 +255,7 @@ int slurm_desire(const struct job *job, const struct provider_env *env,
 	run->properties = describe(job, &what);
 	run->request = call_json(job, &what);
 	check(job, &what, out);
-	message_unused(job->message, job, "", provider_slurm.traits,
-		       note_unused, out);
+	resources_note_unused(out, job, &provider_slurm);
 	slurm_note_unused(job, out);
 	return 0;
 }

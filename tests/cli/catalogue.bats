@@ -39,6 +39,32 @@ YAML
   [[ $output == *"trainingInput.network is not used by provider local"* ]]
 }
 
+@test "a field that a provider ignores has one note, with explain's reason" {
+  local provider field
+  cat >a.yaml <<'YAML'
+jobId: unused
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-8
+  network: projects/1/global/networks/x
+  serviceAccount: a@p.iam.gserviceaccount.com
+  enableWebAccess: true
+  encryptionConfig: {kmsKeyName: projects/p/locations/us-central1/keyRings/r/cryptoKeys/k}
+  scheduling: {maxWaitTime: 3600s}
+  masterConfig: {imageUri: gcr.io/p/i, diskConfig: {bootDiskSizeGb: 200}}
+jobrun: {command: [a]}
+YAML
+  for provider in local slurm kubernetes; do
+    jobrun plan --offline --provider $provider --format json a.yaml | jq -r '.jobs[0].notes[]' >notes
+    for field in network serviceAccount enableWebAccess encryptionConfig scheduling.maxWaitTime masterConfig.diskConfig; do
+      [ "$(grep -c "^trainingInput.$field is " notes)" -eq 1 ] || { echo $provider $field; cat notes; false; }
+    done
+  done
+  jobrun plan --offline --provider slurm a.yaml >plan
+  grep -q 'note: trainingInput.network is not used: nodes have their own$' plan
+  jobrun explain trainingInput.network | grep -q 'slurm .*not used: nodes have their own$'
+}
+
 site_catalogue() {
   cat >"$1" <<'YAML'
 currency: EUR

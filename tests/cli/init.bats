@@ -43,6 +43,34 @@ PY
   nothing_runs
 }
 
+@test "init: modules are found wherever a line imports them" {
+  local line
+  while IFS= read -r line; do
+    rm -rf jobs
+    printf '%s\n' "$line" >train.py
+    run jobrun init --ci none
+    [[ $output == *"train.py trains with PyTorch"* ]] || { echo "$line: $output"; false; }
+  done <<'LINES'
+import argparse, torch
+import argparse,torch.nn as nn, os
+import os as o ,  torch
+import  torch
+  from  torch import nn
+LINES
+  while IFS= read -r line; do
+    rm -rf jobs
+    printf '%s\n' "$line" >train.py
+    run jobrun init --ci none
+    [[ $output != *PyTorch* ]] || { echo "$line: $output"; false; }
+  done <<'LINES'
+import mytorch
+important, torch
+print("a, torch")
+from argparse import torch
+import torch_geometric
+LINES
+}
+
 @test "init: the script and the place that are named" {
   scripts
   printf 'import jax\njax.distributed.initialize()\n' >'my run.py'

@@ -61,24 +61,39 @@ static const char *line_of(const char *text, const char *at)
 	return at;
 }
 
-/* Whether the text has a line "import MODULE" or "from MODULE import". */
+/* Whether the module at `at` is one that its line imports: the one after "from",
+ * or any in the list after "import". */
+static bool is_imported(const char *line, const char *at)
+{
+	const char *before = at;
+
+	line += strspn(line, " \t");
+	while (before > line && strchr(" \t", before[-1]))
+		before--;
+	/* The blank after the word stands, so that "import" is whole. */
+	if (before == at)
+		return before > line && before[-1] == ',' &&
+		       text_starts(line, "import ");
+	if (before == line + strlen("from"))
+		return text_starts(line, "from");
+	return text_starts(line, "import") &&
+	       (before == line + strlen("import") ||
+		(before[-1] == ',' && strchr(" \t", line[strlen("import")])));
+}
+
+/* Whether the text imports the module. */
 static bool imports(const char *text, const char *module)
 {
 	size_t len = strlen(module);
 	const char *at = text;
 
 	while ((at = strstr(at, module))) {
-		const char *line = line_of(text, at);
 		char next = at[len];
 
-		line += strspn(line, " \t");
 		if (!strchr("_-", next ? next : ' ') &&
 		    !((next >= 'a' && next <= 'z') ||
 		      (next >= '0' && next <= '9')) &&
-		    (line + strlen("import ") == at
-			     ? text_starts(line, "import ")
-			     : line + strlen("from ") == at &&
-				       text_starts(line, "from ")))
+		    is_imported(line_of(text, at), at))
 			return true;
 		at += len;
 	}

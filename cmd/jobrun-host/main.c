@@ -29,8 +29,9 @@ static int list_devices(void)
 
 int main(int argc, char **argv)
 {
+	struct enter_target target;
 	struct error err;
-	int status;
+	int status = -1;
 
 	umask(077);
 	process_without_core();
@@ -45,7 +46,8 @@ int main(int argc, char **argv)
 	}
 	if (argc > 4 && !strcmp(argv[1], ENTER_COMMAND) &&
 	    !strcmp(argv[3], "--")) {
-		status = enter_attended((pid_t)atol(argv[2]), argv + 4, &err);
+		if (enter_target_parse(argv[2], &target, &err) == 0)
+			status = enter_attended(&target, argv + 4, &err);
 		if (status >= 0)
 			return status;
 		fprintf(stderr, "jobrun: error: %s\n", err.text);

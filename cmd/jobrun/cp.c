@@ -152,7 +152,7 @@ static int fetch(struct app *app, struct copy *copy,
 	size_t n = 7, i;
 	int ret = beside_find(app, copy->job_id, opts, pack, mem, &way, err);
 
-	if (ret == 0 && way.pid)
+	if (ret == 0 && way.target)
 		ret = error_set(err, ERROR_FAILED, "the run has no '%s'",
 				copy->path);
 	for (i = 0; ret == 0 && way.argv[i] && n + 1 < WORDS_MAX; i++)

@@ -19,8 +19,8 @@ static int enter(struct app *app, const char *job_id,
 		status = app_fail(app, &err);
 		goto out;
 	}
-	if (way.pid)
-		enter_exec(way.pid, way.folder, argv, &err);
+	if (way.target)
+		enter_exec(way.target, argv, &err);
 	else
 		beside_become(way.argv, &err);
 	status = app_fail(app, &err);

@@ -12,25 +12,24 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/environment.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
 #include "core/process/process.h"
 
 #define ENVIRON_MAX ((size_t)8 << 20)
-#define RUN_DIR "JOBRUN_RUN_DIR="
 
-/* Splits the text of /proc/PID/environ, which it keeps; returns new. */
-static char **split(char *text, size_t len)
+/* Splits the text of /proc/PID/environ, which it borrows; free only the
+ * items. */
+static void split(char *text, size_t len, struct environment *out)
 {
-	char **out;
 	size_t i, n = 0;
 
 	for (i = 0; i < len; i++)
 		n += !text[i];
-	out = mem_alloc((n + 2) * sizeof(*out));
-	for (i = 0, n = 0; i < len; i += strlen(text + i) + 1)
-		out[n++] = text + i;
-	return out;
+	out->items = mem_alloc((n + 2) * sizeof(*out->items));
+	out->count = 0;
+	for (i = 0; i < len; i += strlen(text + i) + 1)
+		out->items[out->count++] = text + i;
 }
 
 static int failed(pid_t pid, struct error *err)
@@ -43,55 +42,98 @@ static int failed(pid_t pid, struct error *err)
 			   (long)pid);
 }
 
-/* The kernel may have given the pid to another process. */
-static int check_run(pid_t pid, char *const *envp, const char *folder,
-		     struct error *err)
+/* Whether the folder is the run's or within it. */
+static bool is_below(const char *folder, const char *run)
 {
-	size_t len = folder ? strlen(folder) : 0;
-	const char *at;
+	size_t len = strlen(run);
+	const char *at = folder;
 
-	for (; *envp; envp++) {
-		if (!text_starts(*envp, RUN_DIR))
-			continue;
-		at = *envp + strlen(RUN_DIR);
-		if (!len ||
-		    (!strncmp(at, folder, len) && (!at[len] || at[len] == '/')))
-			return 0;
-	}
-	return error_set(err, ERROR_FAILED, "process %ld is not of the run",
-			 (long)pid);
+	for (; (at = strstr(at, run)); at++)
+		if ((!at[len] || at[len] == '/') &&
+		    (at == folder || (*run != '/' && at[-1] == '/')))
+			return true;
+	return false;
 }
 
-int enter_exec(pid_t pid, const char *folder, char *const *argv,
+/* The kernel may have given the pid to another process, be it of this run. */
+static int check(const struct enter_target *target,
+		 const struct environment *env, struct error *err)
+{
+	const char *folder = environment_get(env, "JOBRUN_RUN_DIR");
+	const char *rank = environment_get(env, "RANK");
+
+	if (!folder || (target->run && !is_below(folder, target->run)))
+		return error_set(err, ERROR_FAILED,
+				 "process %ld is not of the run",
+				 (long)target->pid);
+	if (target->rank && (!rank || strcmp(rank, target->rank) != 0))
+		return error_set(err, ERROR_FAILED,
+				 "process %ld is of another task of the run",
+				 (long)target->pid);
+	return 0;
+}
+
+int enter_target_parse(char *text, struct enter_target *out, struct error *err)
+{
+	char *end;
+
+	*out = (struct enter_target){ .pid = (pid_t)strtol(text, &end, 10) };
+	if (out->pid <= 0 || (*end && *end != ':'))
+		return error_set(err, ERROR_USAGE, "'%s' is not PID[:RANK:RUN]",
+				 text);
+	if (!*end)
+		return 0;
+	out->rank = end + 1;
+	end = strchr(end + 1, ':');
+	if (!end || !end[1])
+		return error_set(err, ERROR_USAGE, "'%s' is not PID[:RANK:RUN]",
+				 text);
+	*end = '\0';
+	out->run = end + 1;
+	if (!*out->rank)
+		out->rank = NULL;
+	return 0;
+}
+
+void enter_target_format(const struct enter_target *target, struct buf *out)
+{
+	buf_printf(out, "%ld", (long)target->pid);
+	if (target->run)
+		buf_printf(out, ":%s:%s", target->rank ? target->rank : "",
+			   target->run);
+}
+
+int enter_exec(const struct enter_target *target, char *const *argv,
 	       struct error *err)
 {
 	char path[64], *text, *program = NULL;
-	char **envp;
+	long pid = (long)target->pid;
+	struct environment env;
 	size_t len;
 
-	snprintf(path, sizeof(path), "/proc/%ld/environ", (long)pid);
+	snprintf(path, sizeof(path), "/proc/%ld/environ", pid);
 	if (access(path, F_OK) < 0)
-		return failed(pid, err);
+		return failed(target->pid, err);
 	text = file_read(path, ENVIRON_MAX, &len, err);
 	if (!text)
 		return -1;
-	envp = split(text, len);
-	snprintf(path, sizeof(path), "/proc/%ld/cwd", (long)pid);
-	if (check_run(pid, envp, folder, err) < 0)
+	split(text, len, &env);
+	snprintf(path, sizeof(path), "/proc/%ld/cwd", pid);
+	if (check(target, &env, err) < 0)
 		goto out;
 	if (chdir(path) < 0)
-		failed(pid, err);
+		failed(target->pid, err);
 	else
-		program = process_find(argv[0], ".", envp, err);
+		program = process_find(argv[0], ".", env.items, err);
 	if (program) {
 		process_restore_core();
 		signal(SIGPIPE, SIG_DFL);
-		execve(program, argv, envp);
+		execve(program, argv, env.items);
 		error_errno(err, "cannot run '%s'", argv[0]);
 	}
 out:
 	free(program);
-	free(envp);
+	free(env.items);
 	free(text);
 	return -1;
 }
@@ -124,14 +166,15 @@ static int attend(pid_t child, int signals)
 	return status;
 }
 
-int enter_attended(pid_t pid, char *const *argv, struct error *err)
+int enter_attended(const struct enter_target *target, char *const *argv,
+		   struct error *err)
 {
 	sigset_t set, before;
 	int signals, status;
 	pid_t child;
 
 	if (isatty(STDIN_FILENO))
-		return enter_exec(pid, NULL, argv, err);
+		return enter_exec(target, argv, err);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, &before);
@@ -146,9 +189,9 @@ int enter_attended(pid_t pid, char *const *argv, struct error *err)
 	if (child == 0) {
 		setpgid(0, 0);
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		enter_exec(pid, NULL, argv, err);
+		enter_exec(target, argv, err);
 		fprintf(stderr, "jobrun: error: %s\n", err->text);
-		_exit(126);
+		_exit(1);
 	}
 	setpgid(child, child);
 	status = attend(child, signals);

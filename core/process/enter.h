@@ -6,15 +6,31 @@
 
 #include <sys/types.h>
 
+#include "core/base/buf.h"
 #include "core/base/error.h"
 
-/* The agent's command: enter PID -- COMMAND ARGUMENT... */
+/* The agent's command: enter TARGET -- COMMAND ARGUMENT... */
 #define ENTER_COMMAND "enter"
 
-/* Replaces this process by the command, if the other one is of the run whose
- * folder is, or holds, JOBRUN_RUN_DIR (NULL: of any run); returns only on
- * failure, -1. */
-int enter_exec(pid_t pid, const char *folder, char *const *argv,
+/* A process of a task, and what tells it from one that the kernel has given its
+ * pid since. */
+struct enter_target {
+	pid_t pid;
+	/* JOBRUN_RUN_DIR is this folder or within it: an absolute path, or the
+	 * names at the end of one.  NULL: of any run. */
+	const char *run;
+	const char *rank; /* its RANK; NULL: any */
+};
+
+/* Reads "PID", which earlier versions sent, or "PID:RANK:RUN"; strings are
+ * those of `text`, which is cut. */
+int enter_target_parse(char *text, struct enter_target *out, struct error *err);
+/* Adds "PID:RANK:RUN", in which earlier versions read the PID. */
+void enter_target_format(const struct enter_target *target, struct buf *out);
+
+/* Replaces this process by the command, if the other one is the target; returns
+ * only on failure, -1. */
+int enter_exec(const struct enter_target *target, char *const *argv,
 	       struct error *err);
 
 /*
@@ -22,6 +38,7 @@ int enter_exec(pid_t pid, const char *folder, char *const *argv,
  * terminal, the command and what it has started in its group are killed when
  * nobody reads our output any more.  Returns the exit status, or -1.
  */
-int enter_attended(pid_t pid, char *const *argv, struct error *err);
+int enter_attended(const struct enter_target *target, char *const *argv,
+		   struct error *err);
 
 #endif

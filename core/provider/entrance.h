@@ -4,8 +4,8 @@
 #define JOBRUN_ENTRANCE_H
 
 #include <stdbool.h>
-#include <sys/types.h>
 
+struct enter_target;
 struct run_record;
 struct task_record;
 
@@ -18,8 +18,8 @@ struct enter_wish {
 
 /* One of these. */
 struct enter_way {
-	pid_t pid; /* of the task on this machine, see core/process/enter.h */
-	const char *folder; /* of its run */
+	/* The task on this machine, see core/process/enter.h; or NULL. */
+	const struct enter_target *target;
 	/* The command that this process is to become, searched in PATH. */
 	char *const *argv;
 };

@@ -484,3 +484,35 @@ int spec_environment_at(const struct run_spec *spec, size_t ordinal,
 			return -1;
 	return 0;
 }
+
+int spec_find_task(const struct run_spec *spec, const char *type, int index,
+		   size_t *out, struct error *err)
+{
+	enum task_type parsed;
+	int ordinal = task_type_parse(type, &parsed) < 0
+			      ? -1
+			      : topology_find(&spec->topology, parsed, index);
+
+	if (ordinal < 0)
+		return error_set(err, ERROR_FAILED, "the run has no task %s %d",
+				 type, index);
+	*out = (size_t)ordinal;
+	return 0;
+}
+
+const char *spec_rank(const struct run_spec *spec, size_t ordinal,
+		      struct arena *mem)
+{
+	struct environment env = { 0 };
+	const char *rank;
+	size_t i;
+
+	contract_write(&spec->topology, ordinal, &env);
+	for (i = 0; i < spec->env.count; i++)
+		environment_set(&env, spec->env.items[i].name,
+				spec->env.items[i].value);
+	rank = environment_get(&env, "RANK");
+	rank = rank ? arena_strdup(mem, rank) : NULL;
+	environment_done(&env);
+	return rank;
+}

@@ -226,5 +226,20 @@ void spec_limit_text(const struct run_spec *spec, char *out, size_t size);
 const char *spec_host_name(const struct run_spec *spec, size_t ordinal);
 /* How ssh reaches it; the run has hosts. */
 const char *spec_host_target(const struct run_spec *spec, size_t ordinal);
+/* The name of the run's folder on its hosts, before ".N" for the host of that
+ * number: after its origin, else `owner`, as other repositories may have a job
+ * of the same name; and after the slot, as each backend has its own folder.
+ * Returns new. */
+char *spec_hosts_run(const struct run_spec *spec, const char *owner);
+/* The name of that folder on the host of a task.  Returns new. */
+char *spec_host_run(const struct run_spec *spec, size_t ordinal,
+		    const char *owner);
+
+/* The position of a task among those of the run. */
+int spec_find_task(const struct run_spec *spec, const char *type, int index,
+		   size_t *out, struct error *err);
+/* The task's RANK, in `mem`; NULL: it has none. */
+const char *spec_rank(const struct run_spec *spec, size_t ordinal,
+		      struct arena *mem);
 
 #endif

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The machines of a run's specification. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/alloc.h"
+#include "core/base/digest.h"
 #include "core/base/json.h"
 #include "core/ssh/ssh.h"
 #include "core/spec/spec.h"
@@ -148,4 +154,27 @@ const char *spec_host_name(const struct run_spec *spec, size_t ordinal)
 const char *spec_host_target(const struct run_spec *spec, size_t ordinal)
 {
 	return spec->hosts.names.items[spec_host(spec, ordinal)];
+}
+
+char *spec_hosts_run(const struct run_spec *spec, const char *owner)
+{
+	const struct run_hosts *hosts = &spec->hosts;
+	const char *text = hosts->origin ? hosts->origin : owner;
+	char part[32] = "";
+	struct digest digest;
+
+	digest_bytes(text, strlen(text), &digest);
+	if (hosts->slot)
+		snprintf(part, sizeof(part), "-%ld", hosts->slot);
+	return mem_printf("%s.%.12s%s", spec->job_id, digest.hex, part);
+}
+
+char *spec_host_run(const struct run_spec *spec, size_t ordinal,
+		    const char *owner)
+{
+	char *run = spec_hosts_run(spec, owner);
+	char *out = mem_printf("%s.%zu", run, spec_host(spec, ordinal));
+
+	free(run);
+	return out;
 }

@@ -10,7 +10,6 @@
 
 #include "core/base/alloc.h"
 #include "core/base/clock.h"
-#include "core/base/digest.h"
 #include "core/base/file.h"
 #include "core/process/subprocess.h"
 #include "core/supervise/hosts_internal.h"
@@ -480,22 +479,6 @@ char *hosts_known_path(const char *store, const char *job_id)
 	return mem_printf("%s/known_hosts/%s", store, job_id);
 }
 
-/* Names the run after its origin, as other repositories may have a job with the
- * same name, and after the slot, as each backend has its own folder. */
-static void name_run(struct hosts *all)
-{
-	const struct run_hosts *hosts = &all->deps.spec->hosts;
-	const char *text = hosts->origin ? hosts->origin : all->deps.owner;
-	char part[32] = "";
-	struct digest digest;
-
-	digest_bytes(text, strlen(text), &digest);
-	if (hosts->slot)
-		snprintf(part, sizeof(part), "-%ld", hosts->slot);
-	all->run = mem_printf("%s.%.12s%s", all->deps.spec->job_id, digest.hex,
-			      part);
-}
-
 /* Returns the command line with which ssh's shell starts jobrun as the proxy;
  * NULL if ssh connects by itself. */
 static char *proxy_command(const struct run_hosts *hosts)
@@ -582,7 +565,7 @@ struct backend *hosts_new(const struct hosts_deps *deps, struct error *err)
 		host->had = all->round;
 		all->count++;
 	}
-	name_run(all);
+	all->run = spec_hosts_run(deps->spec, deps->owner);
 	if (prepare_ssh(all, err) < 0)
 		goto fail;
 	return &all->base;

@@ -10,7 +10,11 @@ says() { # FILE TEXT
 
 # Its start may not be recorded yet.
 enters() { # TYPE INDEX
-  jobrun exec a --task "$1" --index "$2" -- true 2>/dev/null
+  enters_job a --task "$1" --index "$2"
+}
+
+enters_job() { # JOB OPTION...
+  jobrun exec "$@" -- true 2>/dev/null
 }
 
 # No process has our nap as its last word.
@@ -53,21 +57,51 @@ naps_nowhere() {
   nothing_runs
 }
 
-@test "a process that is not of the run is not entered" {
-  job a.yaml a "exec sleep $NAP"
-  jobrun apply --detach a.yaml
-  wait_until 20 enters master 0
-  # As if the task had ended, and its pid were given away.
-  python3 - "$$" <<'E'
+# task_pid JOB TYPE [PID]: the pid that is recorded; the new one, as if that
+# task had ended and its pid were given away
+task_pid() {
+  python3 - "$@" <<'E'
 import sqlite3, sys
 db = sqlite3.connect("state/jobrun.db", timeout=60)
+job, kind, *pid = sys.argv[1:]
+where = "WHERE run IN (SELECT id FROM run WHERE job_id = ?) AND type = ?"
 with db:
-    assert db.execute("UPDATE task SET pid = ?", sys.argv[1:]).rowcount == 1
+    if pid:
+        db.execute(f"UPDATE task SET pid = ? {where}", (pid[0], job, kind))
+    print(*db.execute(f"SELECT pid FROM task {where}", (job, kind)).fetchone())
 E
-  run jobrun exec a -- true
+}
+
+# refused WORDS OPTION...: of jobrun exec
+refused() {
+  run jobrun exec "${@:2}" -- true
+  echo "$output"
   [ "$status" -eq 1 ]
-  [[ $output == *"process $$ is not of the run"* ]]
-  jobrun cancel a
+  [[ $output == *"$1"* ]]
+}
+
+@test "a process of another run or task is not entered, here or on a host" {
+  local job
+  job a.yaml a "exec sleep $NAP" "$WORKERS"
+  sshd_up 1
+  host_job h.yaml h h1 "exec sleep $NAP"
+  awk -v more="$WORKERS" '{ print } /masterType/ { print more }' h.yaml >w.yaml
+  host_job i.yaml i h1 "exec sleep $NAP"
+  jobrun apply --detach a.yaml w.yaml i.yaml
+  for job in a h; do
+    wait_until 30 enters_job $job --task worker --index 1
+    wait_until 30 enters_job $job
+  done
+  wait_until 30 enters_job i
+  for job in a h; do
+    task_pid $job worker "$(task_pid $job master)"
+    refused "process $(task_pid $job master) is of another task of the run" $job --task worker
+  done
+  task_pid a master $$
+  refused "process $$ is not of the run" a
+  task_pid h master "$(task_pid i master)"
+  refused "process $(task_pid i master) is not of the run" h
+  jobrun cancel a h i
 }
 
 @test "on a host, no agent is run from where a link leads" {

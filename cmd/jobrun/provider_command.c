@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hidden commands that belong to providers. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,10 +35,12 @@ static int run(struct app *app, int argc, char **argv)
 	int first;
 
 	first = options_parse(app, &command, argc, argv, opts, row->arg_count,
-			      row->arg_count, &status);
+			      row->has_more ? INT_MAX : row->arg_count,
+			      &status);
 	if (first >= 0) {
-		if (row->run(opts, argv + first, app->trace_http, &out, &err) <
-		    0)
+		status = row->run(opts, argv + first, app->trace_http, &out,
+				  &err);
+		if (status < 0)
 			status = app_fail(app, &err);
 		else
 			app_print(app, &out);

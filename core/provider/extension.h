@@ -46,10 +46,12 @@ struct provider_command {
 	const char *summary;       /* one line, no full stop */
 	const struct opt *options; /* up to a row with no name; or NULL */
 	size_t opts_size;          /* of the struct that the options fill */
-	int arg_count;             /* exactly this number of arguments */
+	int arg_count;             /* exactly this number of arguments, */
+	bool has_more;             /* or more */
 	bool remote;               /* makes requests, so it has --trace-http */
 	/* `opts` is the struct, zero except for given options.  On success
-	 * `out` goes to standard output. */
+	 * `out` goes to standard output.  A number above 0 is the exit status,
+	 * of a command that has run another program. */
 	int (*run)(const void *opts, char *const *args, const char *trace_http,
 		   struct buf *out, struct error *err);
 };

@@ -47,6 +47,7 @@ struct cluster {
 	char *folder; /* the user's; on a login host an absolute one
 		       * ends with OWN_FOLDER */
 	char *home;   /* home folder of the local user */
+	char *known_hosts;
 	struct ssh_target target;
 	bool remote;
 	atomic_bool away;
@@ -129,6 +130,7 @@ struct cluster *cluster_open(const char *place, const char *known_hosts,
 	cluster->config = -1;
 	cluster->place = mem_strdup(whole);
 	cluster->home = home_folder();
+	cluster->known_hosts = mem_strdup(known_hosts);
 	cluster->remote = *host;
 	cluster->folder =
 		own_folder(colon ? colon + 1 : whole, cluster->remote);
@@ -153,6 +155,7 @@ void cluster_close(struct cluster *cluster)
 	free(cluster->place);
 	free(cluster->folder);
 	free(cluster->home);
+	free(cluster->known_hosts);
 	free(cluster);
 }
 
@@ -181,15 +184,18 @@ char *cluster_path(const struct cluster *cluster, const char *path)
 	return path_join(cluster->home, path);
 }
 
-/* Returns the command line as the login shell there reads it. */
-static char *command_line(const struct cluster *cluster,
+/* Returns the command line as the login shell there reads it; `script` is what
+ * becomes of the words. */
+static char *command_line(const struct cluster *cluster, const char *script,
 			  const char *const *argv)
 {
 	bool is_shared = *cluster->folder == '/';
-	struct buf out = { 0 };
+	struct buf out = { 0 }, whole = { 0 };
 
+	buf_printf(&whole, "%s%s", is_shared ? FIND_OWN : "", script);
 	buf_puts(&out, "sh -c ");
-	command_quote(is_shared ? FIND_OWN TO_THE_END : TO_THE_END, &out);
+	command_quote(buf_text(&whole), &out);
+	buf_done(&whole);
 	buf_putc(&out, ' ');
 	command_quote(is_shared ? cluster->folder : "sh", &out);
 	for (; *argv; argv++) {
@@ -239,7 +245,7 @@ static int explain_break(const struct command_answer *answer, struct error *err)
 static int call_remote(struct cluster *cluster, struct command_call *call,
 		       struct command_answer *answer, struct error *err)
 {
-	char *line = command_line(cluster, call->argv);
+	char *line = command_line(cluster, TO_THE_END, call->argv);
 	struct ssh_command *ssh =
 		ssh_command_new(&cluster->target, cluster->config_path, line);
 	int ret;
@@ -258,6 +264,36 @@ static int call_remote(struct cluster *cluster, struct command_call *call,
 	free(ssh);
 	free(line);
 	return ret;
+}
+
+int cluster_words(const struct cluster *cluster, const char *const *argv,
+		  bool terminal, const char *folder, struct arena *mem,
+		  char *const **out, struct error *err)
+{
+	const char *config = arena_printf(mem, "%s/ssh_config", folder);
+	struct ssh_command *ssh;
+	size_t count = 0, i;
+	char *line, **words;
+
+	*out = (char *const *)argv;
+	if (!cluster->remote)
+		return 0;
+	if (ssh_config_write(config, cluster->known_hosts, NULL, err) < 0)
+		return -1;
+	line = command_line(cluster, "exec \"$@\"", argv);
+	ssh = ssh_command_new(&cluster->target, config, line);
+	if (terminal)
+		ssh_command_with_terminal(ssh->argv);
+	while (ssh->argv[count])
+		count++;
+	/* They outlive the cluster. */
+	words = arena_alloc(mem, (count + 1) * sizeof(*words));
+	for (i = 0; i < count; i++)
+		words[i] = arena_strdup(mem, ssh->argv[i]);
+	*out = words;
+	free(ssh);
+	free(line);
+	return 0;
 }
 
 int cluster_call(struct cluster *cluster, const char *const *argv,

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 
+#include "core/base/alloc.h"
 #include "core/process/subprocess.h"
 
 struct cluster;
@@ -59,6 +60,16 @@ int cluster_call(struct cluster *cluster, const char *const *argv,
 int cluster_sh(struct cluster *cluster, const char *what, const char *script,
 	       const char *const *args, const struct cluster_input *input,
 	       struct command_answer *answer, struct error *err);
+
+/*
+ * The words of the program that a process becomes to run `argv` there (one in
+ * `mem`, NULL-terminated) with its own input, output and, if it has one,
+ * `terminal`.  ssh's configuration, where one is needed, becomes a file in
+ * `folder`, and the connection is one of its own.
+ */
+int cluster_words(const struct cluster *cluster, const char *const *argv,
+		  bool terminal, const char *folder, struct arena *mem,
+		  char *const **out, struct error *err);
 
 /* Runs one of Slurm's commands with the user's variables.  Also returns -1 if
  * it fails: ERROR_UNREACHABLE if the controller does not answer. */

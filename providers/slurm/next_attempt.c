@@ -73,5 +73,7 @@ static const struct provider_command next_attempt_command = {
 
 const struct provider_command *const slurm_commands[] = {
 	&next_attempt_command,
+	&slurm_enter_step,
+	&slurm_enter_task,
 	NULL,
 };

@@ -388,6 +388,7 @@ const struct kind slurm_kind_job = {
 	.refresh = slurm_refresh,
 	.cancel = slurm_cancel,
 	.list = slurm_list,
+	.enter = slurm_enter,
 };
 
 static const struct kind *const kinds[] = { &slurm_kind_job, NULL };

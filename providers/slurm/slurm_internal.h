@@ -43,6 +43,9 @@ struct slurm {
 extern const struct topology_reader reader_slurm;
 extern const struct provider_render slurm_render;
 extern const struct provider_command *const slurm_commands[];
+/* Hidden; for slurm_kind_job.enter (enter_step.c). */
+extern const struct provider_command slurm_enter_step;
+extern const struct provider_command slurm_enter_task;
 
 /* ---- clusters and their queues (clusters.c) ---------------------------- */
 
@@ -142,6 +145,10 @@ void slurm_refresh(void *ctx, struct run_record *const *runs, size_t count,
 /* For slurm_kind_job.list (list.c). */
 int slurm_list(void *ctx, const char *place, struct listing *out,
 	       struct error *err);
+
+/* For slurm_kind_job.enter (slurm_enter.c). */
+int slurm_enter(void *ctx, const struct enter_wish *wish, struct arena *mem,
+		struct enter_way *out, struct error *err);
 
 /* ---- accounting (accounting.c) ----------------------------------------- */
 

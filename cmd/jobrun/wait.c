@@ -39,50 +39,79 @@ static long left_of(long timeout, int64_t begun_ms)
 	return timeout < 0 ? -1 : left > 0 ? (long)left : 0;
 }
 
-/* Whether the job still waits for others; -1 if it will never start. */
-static int is_waiting(struct session *session, const char *job_id,
-		      struct error *err)
+/* Whether a job that is after others may still start. */
+static bool may_start(struct session *session, const struct wait_record *wait)
 {
-	struct arena *mem = arena_new();
-	const struct wait_record *wait;
-	struct wait_list list;
-	int ret = store_wait_list(session->env.store, mem, &list, err);
-
-	wait = ret == 0 ? waits_find(&list, job_id) : NULL;
-	if (wait && wait->skipped)
-		ret = error_set(err, ERROR_FAILED, "%s: SKIPPED: %s", job_id,
-				wait->why);
-	else if (wait && !session_is_locked(session, wait->job_id))
-		ret = error_set(err, ERROR_FAILED,
-				"%s is to start %s, and the process that was "
-				"to start it is gone; run 'jobrun apply' again",
-				job_id, wait->why);
-	else if (wait)
-		ret = 1;
-	arena_free(mem);
-	return ret;
+	return !wait->skipped && session_is_locked(session, wait->job_id);
 }
 
-/* Waits until a job that is after others has started; returns an exit
- * status. */
-static int await_start(struct session *session, const char *job_id,
-		       long timeout, int64_t begun_ms, struct error *err)
+/* Reads which of the chosen jobs have not started; returns whether one of them
+ * may still do so, or -1. */
+static int look(struct session *session, const struct choice *choice,
+		struct arena *mem, struct wait_list *out, struct error *err)
+{
+	size_t i;
+
+	if (store_wait_list(session->env.store, mem, out, err) < 0)
+		return -1;
+	choose_waits(choice, out);
+	for (i = 0; i < out->count; i++)
+		if (may_start(session, &out->items[i]))
+			return 1;
+	return 0;
+}
+
+/*
+ * Waits until each chosen job has started or will never do so, and lists in
+ * `mem` those that have not.  Fails with ERROR_TIMEOUT, when `out` is empty.
+ */
+static int await_starts(struct session *session, const struct choice *choice,
+			long timeout, int64_t begun_ms, struct arena *mem,
+			struct wait_list *out, struct error *err)
 {
 	const struct timespec pause = { .tv_nsec = 200000000 };
+	struct arena *look_mem = arena_new();
 	int ret;
 
-	while ((ret = is_waiting(session, job_id, err)) == 1) {
+	while ((ret = look(session, choice, look_mem, out, err)) == 1) {
 		if (left_of(timeout, begun_ms) == 0) {
 			ret = error_set(err, ERROR_TIMEOUT,
-					"%s still waits for others", job_id);
+					"%s still waits for others",
+					out->items[0].job_id);
 			break;
 		}
+		arena_free(look_mem);
+		look_mem = arena_new();
 		nanosleep(&pause, NULL);
 	}
+	arena_free(look_mem);
+	*out = (struct wait_list){ 0 };
 	/* The process may have ended between two looks, as its job is over. */
-	if (ret < 0 && err->code == ERROR_FAILED)
-		ret = is_waiting(session, job_id, err);
-	return ret < 0 ? app_fail(session->app, err) : 0;
+	return ret < 0 ? -1 : look(session, choice, mem, out, err) < 0 ? -1 : 0;
+}
+
+/* Says why jobs never started; returns the exit status, 0 without any. */
+static int fail_waits(struct session *session, const struct wait_list *waits)
+{
+	struct error err;
+	int status = 0;
+	size_t i;
+
+	for (i = 0; i < waits->count; i++) {
+		const struct wait_record *wait = &waits->items[i];
+
+		if (wait->skipped)
+			error_set(&err, ERROR_FAILED, "%s: SKIPPED: %s",
+				  wait->job_id, wait->why);
+		else
+			error_set(&err, ERROR_FAILED,
+				  "%s is to start %s, and the process that was "
+				  "to start it is gone; run 'jobrun apply' "
+				  "again",
+				  wait->job_id, wait->why);
+		status = app_fail(session->app, &err);
+	}
+	return status;
 }
 
 static int wait_for(struct session *session, const char *job_id, long timeout,
@@ -123,6 +152,7 @@ static int run(struct app *app, int argc, char **argv)
 	struct session session = { 0 };
 	struct arena *mem = arena_new();
 	int64_t begun_ms = time_monotonic_ms();
+	struct wait_list waits = { 0 };
 	struct strings names;
 	struct error err;
 	int status = 0;
@@ -144,21 +174,25 @@ static int run(struct app *app, int argc, char **argv)
 		status = app_fail(app, &err);
 		goto out;
 	}
-	for (i = 0; i < choice.count && !status; i++)
-		status = await_start(&session, choice.words[i], opts.timeout,
-				     begun_ms, &err);
-	if (status)
-		goto out;
-	if (choose_visit(&session, &choice, &err) < 0 ||
+	choice.waits = &waits;
+	if (await_starts(&session, &choice, opts.timeout, begun_ms, mem, &waits,
+			 &err) < 0 ||
+	    choose_visit(&session, &choice, &err) < 0 ||
 	    choose_names(&session, &choice, mem, &names, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
 	}
-	/* All runs are waited for, except after an interrupt; the first that
-	 * failed decides the exit status. */
+	status = fail_waits(&session, &waits);
+	/* All runs are waited for, except after an interrupt, and except an
+	 * earlier one of a job that never started; the first that failed
+	 * decides the exit status. */
 	for (i = 0; i < names.count && status != ERROR_INTERRUPTED; i++) {
-		int one = wait_for(&session, names.items[i], opts.timeout,
-				   left_of(opts.timeout, begun_ms), &err);
+		int one;
+
+		if (waits_find(&waits, names.items[i]))
+			continue;
+		one = wait_for(&session, names.items[i], opts.timeout,
+			       left_of(opts.timeout, begun_ms), &err);
 
 		status = !status || one == ERROR_INTERRUPTED ? one : status;
 	}

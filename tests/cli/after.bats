@@ -179,6 +179,31 @@ PY
   wait_until 20 nothing_runs
 }
 
+@test "a wait for several goes on past one that was skipped" {
+  local waiting
+  mkfifo go end
+  step a '' "read x <$TMP/go; exit 4"
+  step b1 '[a]' true
+  step b2 '[b1]' true
+  step long '' "read x <$TMP/end"
+  jobrun apply --detach jobs
+  "$JOBRUN" wait b2 long >out 2>&1 &
+  waiting=$!
+  echo now >go
+  wait_until 20 grep -q "b2: SKIPPED: after 'b1', which was skipped" out
+  state_is long RUNNING
+  echo now >end
+  status=0
+  wait $waiting || status=$?
+  [ "$status" -eq 1 ]
+  grep -q 'long: SUCCEEDED' out
+  run jobrun wait 'b*'
+  [ "$status" -eq 1 ]
+  [[ $output == *"b1: SKIPPED: after 'a', which failed"* ]]
+  [[ $output == *"b2: SKIPPED: "* ]]
+  wait_until 20 nothing_runs
+}
+
 @test "killed while it keeps the order: said, and the next apply resumes" {
   mkfifo go
   step a '' "read x <$TMP/go"

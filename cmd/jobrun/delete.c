@@ -73,6 +73,18 @@ static int fail_unknown(const struct app *app, const char *job_id)
 	return app_fail(app, &err);
 }
 
+/* The same for a name that no job can have. */
+static int fail_misnamed(const struct app *app, const char *name)
+{
+	struct error err;
+
+	error_set(&err, ERROR_NO_RUN,
+		  "no run with jobId '%.200s'; 'jobrun status' lists the runs",
+		  name);
+	text_make_printable(err.text);
+	return app_fail(app, &err);
+}
+
 static void say_deleted(const struct deletion *deletion)
 {
 	const struct app *app = deletion->session->app;
@@ -182,7 +194,7 @@ static int delete_argument(struct session *session,
 			   const struct schema_options *schema, char *argument,
 			   const struct delete_opts *opts)
 {
-	struct error err, ignored;
+	struct error ignored;
 	struct jobs jobs;
 	int status, one;
 	size_t i;
@@ -190,12 +202,7 @@ static int delete_argument(struct session *session,
 	if (!is_path(session, argument)) {
 		if (check_job_id(argument, &ignored) == 0)
 			return delete_locked(session, argument, NULL, opts);
-		error_set(&err, ERROR_NO_RUN,
-			  "no run with jobId '%.200s'; 'jobrun status' lists "
-			  "the runs",
-			  argument);
-		text_make_printable(err.text);
-		return app_fail(session->app, &err);
+		return fail_misnamed(session->app, argument);
 	}
 	status = load_jobs(session->app, schema, &argument, 1, &jobs);
 	if (status)
@@ -236,6 +243,36 @@ static int delete_chosen(struct session *session, const struct choice *choice,
 	return status;
 }
 
+/* Finds a name of several that nothing has: the words may be those of another
+ * tool ("delete pod hello"), and then nothing is deleted. */
+static int check_names(struct session *session, int count, char *const *names,
+		       const struct delete_opts *opts)
+{
+	struct error err;
+	int status = 0;
+	int i;
+
+	for (i = 0; i < count && count > 1 && !status; i++) {
+		struct deletion deletion = { .session = session,
+					     .job_id = names[i],
+					     .force = opts->force,
+					     .take_over = opts->take_over };
+
+		if (is_path(session, names[i]) || is_known(session, names[i]))
+			continue;
+		if (check_job_id(names[i], &err) < 0)
+			status = fail_misnamed(session->app, names[i]);
+		else if (deletion_find(&deletion, &err) < 0)
+			status = app_fail(session->app, &err);
+		else if (deletion_is_empty(&deletion))
+			status = fail_unknown(session->app, names[i]);
+		deletion_done(&deletion);
+	}
+	if (status)
+		app_say(session->app, "nothing deleted");
+	return status;
+}
+
 static int run(struct app *app, int argc, char **argv)
 {
 	struct schema_options schema;
@@ -261,6 +298,9 @@ static int run(struct app *app, int argc, char **argv)
 	} else if (choice_is_wide(&choice)) {
 		status = delete_chosen(&session, &choice, &opts);
 	} else {
+		status = check_names(&session, argc - i, argv + i, &opts);
+		if (status)
+			i = argc;
 		for (; i < argc; i++) {
 			int one = delete_argument(&session, &schema, argv[i],
 						  &opts);

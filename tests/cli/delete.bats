@@ -47,6 +47,24 @@ END
   state_is a SUCCEEDED
 }
 
+@test "a name of several that nothing has keeps all: the words may be others'" {
+  job hello.yaml hello true
+  job b.yaml b true
+  jobrun apply hello.yaml b.yaml
+  run jobrun delete --yes pod hello
+  echo "$output"
+  [ "$status" -eq 66 ]
+  [[ $output == *"no run of 'pod' here, nor resources"* ]]
+  [[ $output == *"nothing deleted"* ]]
+  state_is hello SUCCEEDED
+  run jobrun delete --yes hello 'a b'
+  [ "$status" -eq 66 ]
+  state_is hello SUCCEEDED
+  jobrun delete --yes hello b
+  run jobrun status hello
+  [ "$status" -eq 66 ]
+}
+
 @test "apply --dry-run is plan" {
   job a.yaml a true
   run jobrun apply --dry-run a.yaml

@@ -14,6 +14,7 @@
 #include "cmd/jobrun/ui/load.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/undo.h"
+#include "cmd/jobrun/view/rows.h"
 #include "core/apply/orphans.h"
 #include "core/apply/remains.h"
 #include "core/base/clock.h"
@@ -26,6 +27,7 @@
 struct gc_opts {
 	const char *provider;
 	const char *format;
+	const char *output;
 	bool yes;
 	bool lost_runs;
 	long older_than;
@@ -42,6 +44,8 @@ static const struct opt options[] = {
 	  "delete without asking" },
 	{ 0, "format", OPT_CHOICE, offsetof(struct gc_opts, format),
 	  "text|json", "the output format; text is the default" },
+	{ 'o', "output", OPT_STRING, offsetof(struct gc_opts, output), "FORM",
+	  ROWS_FORMATS },
 	{ 0 },
 };
 
@@ -452,24 +456,34 @@ static void say_result(const struct gc *gc, int wanted)
 			gc->kept == 1 ? "it" : "them");
 }
 
+static int put_rows(const struct gc *gc, struct buf *out, struct error *err)
+{
+	json_t *all = finds_json(gc->finds, gc->count);
+	int ret = rows_put(all, "found", "name", gc->opts->format, out, err);
+
+	json_decref(all);
+	return ret;
+}
+
 static int collect(struct gc *gc)
 {
-	bool json = !strcmp(gc->opts->format, "json");
+	bool has_text = rows_is_text(gc->opts->format);
 	struct buf text = { 0 };
+	struct error err;
 	int wanted;
 
 	search(gc);
 	/* If a search failed, finding nothing has no meaning and is not
 	 * reported. */
-	if (!json && (gc->count || !gc->status))
+	if (has_text && (gc->count || !gc->status))
 		finds_text(gc->finds, gc->count, &text);
 	app_print(gc->session->app, &text);
 	buf_clear(&text);
 	wanted = is_wanted(gc);
 	if (wanted > 0)
 		delete_all(gc);
-	if (json)
-		finds_json(gc->finds, gc->count, &text);
+	if (!has_text && put_rows(gc, &text, &err) < 0)
+		fail(gc, &err);
 	app_print(gc->session->app, &text);
 	buf_done(&text);
 	say_result(gc, wanted);
@@ -488,7 +502,7 @@ static int check(const struct gc_opts *opts, struct error *err)
 				 "unknown provider '%s'; 'jobrun explain "
 				 "providers' lists them",
 				 opts->provider);
-	return 0;
+	return rows_check(opts->format, err);
 }
 
 static int run(struct app *app, int argc, char **argv)
@@ -506,6 +520,8 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		return status;
+	if (opts.output)
+		opts.format = opts.output;
 	if (check(&opts, &err) < 0)
 		return app_fail(app, &err);
 	if (first < argc)
@@ -530,7 +546,7 @@ const struct command cmd_gc = {
 	.name = "gc",
 	.group = GROUP_CLEAN_UP,
 	.args = "[--provider NAME] [--older-than DURATION] [--lost-runs] "
-		"[--yes] [--format FORMAT] [PATH...]",
+		"[--yes] [--format FORMAT] [-o FORM] [PATH...]",
 	.summary = "clean up what no job needs any more",
 	.help = "Asks before it deletes anything.  Looks where jobs were "
 		"applied from here, and\n"

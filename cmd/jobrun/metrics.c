@@ -6,11 +6,11 @@
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/view/metrics_view.h"
+#include "cmd/jobrun/view/rows.h"
 #include "cmd/jobrun/view/screen.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/view/sources.h"
 #include "cmd/jobrun/ui/waiting.h"
-#include "core/base/json.h"
 #include "core/spec/spec.h"
 #include "core/trial/trial_folder.h"
 
@@ -19,13 +19,14 @@
 
 enum format {
 	FORMAT_TEXT,
-	FORMAT_JSON,
+	FORMAT_ROWS, /* all at the end, for other programs */
 	FORMAT_CSV,
 };
 
 struct metrics_opts {
 	bool follow;
 	const char *format;
+	const char *output;
 	struct opt_list names;
 	const char *task;
 	const char *index;
@@ -38,6 +39,8 @@ static const struct opt options[] = {
 	  "follow until the run ends, as a live table" },
 	{ 0, "format", OPT_CHOICE, offsetof(struct metrics_opts, format),
 	  "text|json|csv", "text is the default; csv has a row per value" },
+	{ 'o', "output", OPT_STRING, offsetof(struct metrics_opts, output),
+	  "FORM", ROWS_FORMATS },
 	{ 0, "metric", OPT_LIST, offsetof(struct metrics_opts, names), "NAME",
 	  "only this metric; repeatable" },
 	{ 0, "task", OPT_STRING, offsetof(struct metrics_opts, task), "TYPE",
@@ -76,12 +79,11 @@ struct metrics_reading {
 	struct loop_event *event;
 };
 
-/* The name is one of the option's choices. */
 static enum format find_format(const char *name)
 {
-	if (!strcmp(name, "json"))
-		return FORMAT_JSON;
-	return !strcmp(name, "csv") ? FORMAT_CSV : FORMAT_TEXT;
+	if (rows_is_text(name))
+		return FORMAT_TEXT;
+	return !strcmp(name, "csv") ? FORMAT_CSV : FORMAT_ROWS;
 }
 
 static void flush(struct metrics_reading *r)
@@ -319,14 +321,16 @@ static int show(struct metrics_reading *r, struct error *err)
 {
 	bool found = false;
 	json_t *value;
+	int ret = 0;
 
 	for (size_t i = 0; i < metric_table_count(r->table); i++)
 		if (metrics_wanted(&r->view,
 				   metric_table_info(r->table, i)->name))
 			found = true;
-	if (r->format == FORMAT_JSON) {
+	if (r->format == FORMAT_ROWS) {
 		value = metrics_json(&r->view);
-		json_print(value, &r->text);
+		ret = rows_put(value, "metrics", "name", r->opts->format,
+			       &r->text, err);
 		json_decref(value);
 	} else if (r->format == FORMAT_TEXT && r->view.name_count && !found) {
 		return error_set(err, ERROR_FAILED,
@@ -345,7 +349,7 @@ static int show(struct metrics_reading *r, struct error *err)
 			screen_ascii(&r->text);
 	}
 	flush(r);
-	return 0;
+	return ret;
 }
 
 static int run(struct app *app, int argc, char **argv)
@@ -365,6 +369,10 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		goto out;
+	if (opts.output)
+		opts.format = opts.output;
+	if (rows_check(opts.format, &err) < 0)
+		goto fail;
 	reading.format = find_format(opts.format);
 	if (session_open(&session, app, 0, &err) < 0 ||
 	    session_run(&session, argv[first], (int)opts.attempt, mem, &record,
@@ -395,7 +403,7 @@ out:
 const struct command cmd_metrics = {
 	.name = "metrics",
 	.group = GROUP_WATCH,
-	.args = "[-f] [--format text|json|csv] [--metric NAME] JOB",
+	.args = "[-f] [--format text|json|csv] [-o FORM] [--metric NAME] JOB",
 	.summary = "show loss, accuracy, rate ... from what the tasks print",
 	.help = "Shows the newest value, the best, and the curve, per task and "
 		"in total.\n"

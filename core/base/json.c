@@ -27,13 +27,18 @@ static int add_bytes(const char *data, size_t len, void *out)
 	return 0;
 }
 
+/* A double holds fifteen decimal digits exactly: 0.1 stays 0.1. */
+#define PRINTED (JSON_REAL_PRECISION(15) | JSON_ENCODE_ANY)
+
 void json_print(const json_t *value, struct buf *out)
 {
-	/* A double holds fifteen decimal digits exactly: 0.1 stays 0.1. */
-	json_dump_callback(value, add_bytes, out,
-			   JSON_INDENT(2) | JSON_REAL_PRECISION(15) |
-				   JSON_ENCODE_ANY);
+	json_dump_callback(value, add_bytes, out, JSON_INDENT(2) | PRINTED);
 	buf_putc(out, '\n');
+}
+
+void json_print_short(const json_t *value, struct buf *out)
+{
+	json_dump_callback(value, add_bytes, out, JSON_COMPACT | PRINTED);
 }
 
 json_t *json_read(const char *text, size_t len, const char *name,

@@ -28,6 +28,8 @@ char *json_canonical(const json_t *value);
 /* Indents by two, keeps the keys in their order of insertion, ends with a
  * newline. */
 void json_print(const json_t *value, struct buf *out);
+/* Adds it in one line without the newline. */
+void json_print_short(const json_t *value, struct buf *out);
 
 /* Returns new, or NULL; errors call the input `name`. */
 json_t *json_read(const char *text, size_t len, const char *name,

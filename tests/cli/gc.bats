@@ -33,6 +33,16 @@ clean() {
   [ "$(python3 -c 'import json,sys; print(json.loads(sys.argv[1])["found"])' "$output")" = "[]" ]
 }
 
+@test "what is found is listed in the forms of status" {
+  fake a.yaml a 'resources: 2, width: 1, failAt: ["create:2:kill-after"]'
+  run jobrun apply a.yaml
+  jobrun gc --format json >all.json
+  [ "$(jobrun gc -o name)" = "$(jq -r '.found[].name' all.json)" ]
+  [ -n "$(jobrun gc -o name)" ]
+  [ "$(jobrun gc -o jsonl | jq -r .name)" = "$(jobrun gc -o custom=name)" ]
+  jobrun gc -o csv | head -n 1 | grep -q name
+}
+
 @test "what no live run owns is found, and deleted only if asked, with the store lost too" {
   fake a.yaml a 'resources: 2, width: 1'
   fake b.yaml b 'resources: 2, width: 1, failAt: ["create:2:kill-after"]'

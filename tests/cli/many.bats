@@ -137,6 +137,10 @@ TABLE
   [ "$status" -eq 64 ]
   [[ $output == *"unknown format 'xml'"* ]]
   [ "$(jobrun devices -o json | jq .formatVersion)" = 1 ]
+  [ "$(jobrun gc -o json | jq -c .found)" = "[]" ]
+  [[ $(jobrun gc -o yaml) == *"found: []"* ]]
+  run jobrun gc -o xml
+  [ "$status" -eq 64 ]
   jobrun devices -o name
   job a.yaml a 'cd "$JOBRUN_CHECKPOINT_DIR"; echo 1 >.new; mv .new ckpt-7.pt'
   echo "  checkpoints: {to: $TMP/kept}" >>a.yaml

@@ -102,6 +102,20 @@ Loss,2" ]
   refute grep -qF $'\r\033[K' dumb.txt
 }
 
+@test "-o has the forms of status, and csv is that of --format" {
+  job a.yaml a "$TRAIN"
+  jobrun apply a.yaml
+  [ "$(jobrun metrics -o name a)" = $'Loss\nRate' ]
+  [ "$(jobrun metrics -o custom=name,tasks.0.best.value a | head -n 1)" = $'Loss\t0.6' ]
+  [ "$(jobrun metrics -o jsonl a | jq -r .goal)" = $'minimize\nmaximize' ]
+  jobrun metrics -o yaml a | grep -q '^metrics:'
+  cmp <(jobrun metrics -o csv a) <(jobrun metrics --format csv a)
+  cmp <(jobrun metrics -o json a) <(jobrun metrics --format json a)
+  run jobrun metrics -o xml a
+  [ "$status" -eq 64 ]
+  [[ $output == *"unknown format 'xml'"* ]]
+}
+
 @test "no metrics is no error; a metric that is not there is one" {
   job a.yaml a 'echo hello'
   jobrun apply a.yaml

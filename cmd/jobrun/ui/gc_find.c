@@ -90,7 +90,7 @@ static json_t *find_json(const struct find *find)
 	return out;
 }
 
-void finds_json(const struct find *finds, size_t count, struct buf *out)
+json_t *finds_json(const struct find *finds, size_t count)
 {
 	json_t *all = json_object();
 	json_t *found = json_array();
@@ -100,6 +100,5 @@ void finds_json(const struct find *finds, size_t count, struct buf *out)
 		json_array_append_new(found, find_json(&finds[i]));
 	json_put_int(all, "formatVersion", FORMAT_VERSION);
 	json_put(all, "found", found);
-	json_print(all, out);
-	json_decref(all);
+	return all;
 }

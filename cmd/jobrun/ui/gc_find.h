@@ -24,6 +24,7 @@ const char *find_job(const struct find *find); /* or NULL */
 
 /* Adds a line for each. */
 void finds_text(const struct find *finds, size_t count, struct buf *out);
-void finds_json(const struct find *finds, size_t count, struct buf *out);
+/* The document of --format json; returns new. */
+json_t *finds_json(const struct find *finds, size_t count);
 
 #endif

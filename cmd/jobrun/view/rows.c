@@ -52,17 +52,12 @@ static const json_t *at(const json_t *row, const char *path)
 /* Writes a value as one word, or nothing for no value. */
 static void put_value(const json_t *value, struct buf *out)
 {
-	char *text;
-
 	if (!value || json_is_null(value))
 		return;
-	if (json_is_string(value)) {
+	if (json_is_string(value))
 		buf_puts(out, json_string_value(value));
-		return;
-	}
-	text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-	buf_puts(out, text);
-	free(text);
+	else
+		json_print_short(value, out);
 }
 
 /* Writes a cell of CSV (RFC 4180). */
@@ -135,7 +130,6 @@ int rows_put(const json_t *whole, const char *list, const char *name,
 	     const char *format, struct buf *out, struct error *err)
 {
 	json_t *rows = json_object_get(whole, list), *row;
-	char *line;
 	size_t i;
 
 	if (!strcmp(format, "json")) {
@@ -154,9 +148,8 @@ int rows_put(const json_t *whole, const char *list, const char *name,
 			put_value(json_object_get(row, name), out);
 			buf_putc(out, '\n');
 		} else if (!strcmp(format, "jsonl")) {
-			line = json_dumps(row, JSON_COMPACT);
-			buf_printf(out, "%s\n", line);
-			free(line);
+			json_print_short(row, out);
+			buf_putc(out, '\n');
 		} else {
 			put_custom(row, format + strlen(CUSTOM), out);
 		}

@@ -68,6 +68,7 @@ void agent_channel_lost(struct agent *agent)
 	agent->channel = NULL;
 	agent->heard_ms = time_monotonic_ms();
 	prepare_interrupted(agent);
+	lease_check(agent);
 	agent_rearm_watch(agent);
 }
 
@@ -120,7 +121,7 @@ static void welcome(struct agent *agent)
 	};
 	struct wire_out out = { 0 };
 	struct statvfs disk;
-	char address[256];
+	char address[256], *machine = lease_machine();
 
 	agent_address(address, sizeof(address));
 	wire_begin(&out, FRAME_WELCOME);
@@ -135,9 +136,11 @@ static void welcome(struct agent *agent)
 	wire_put_text(&out, address);
 	wire_put_text(&out, agent->folder);
 	wire_put_text(&out, getenv("HOME"));
+	wire_put_text(&out, machine);
 	wire_end(&out);
 	agent_send(agent, &out);
 	wire_out_done(&out);
+	free(machine);
 }
 
 /* ---- the end ---- */
@@ -175,6 +178,7 @@ void agent_end_if_done(struct agent *agent)
 	agent->state = AGENT_ENDED;
 	agent->heard_ms = time_monotonic_ms();
 	agent_report(agent, FRAME_ALL_ENDED, 0, 0, agent->why);
+	lease_check(agent);
 	if (agent->evicted)
 		loop_stop(agent->loop);
 }
@@ -319,6 +323,8 @@ static int obey(struct agent *agent, const struct frame *frame,
 	uint32_t task;
 
 	switch (frame->type) {
+	case FRAME_LEASE:
+		return lease_begin(agent, &in, err);
 	case FRAME_PREPARE:
 		return prepare_begin(agent, &in, err);
 	case FRAME_SHIP:
@@ -490,6 +496,7 @@ int agent_main(const char *directory, const char *folder, int listener)
 	else
 		ret = 0;
 	process_end_children();
+	lease_drop(&agent);
 	channel_free(agent.channel);
 	agent.channel = NULL;
 	prepare_free(agent.prepare);

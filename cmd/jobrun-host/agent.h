@@ -81,6 +81,7 @@ struct child {
 	char **after; /* argv, or NULL */
 };
 
+struct agent_lease;
 struct prepare;
 
 struct agent {
@@ -101,8 +102,9 @@ struct agent {
 	struct loop_event *limit_timer;
 	struct rlimit no_files; /* the limits for tasks; ours is raised */
 
-	struct prepare *prepare; /* NULL: no request yet */
-	bool prepared;           /* once for all rounds */
+	struct agent_lease *lease; /* NULL: no request yet */
+	struct prepare *prepare;   /* NULL: no request yet */
+	bool prepared;             /* once for all rounds */
 	struct child setup;
 	struct child *tasks;
 	size_t task_count;
@@ -138,6 +140,17 @@ void agent_rearm_watch(struct agent *agent);
 
 int agent_start(struct agent *agent, struct wire_in in, struct error *err);
 void agent_forget_tasks(struct agent *agent);
+
+/* ---- its devices: lease.c ---- */
+
+/* Names this machine, as WELCOME does.  Returns new. */
+char *lease_machine(void);
+int lease_begin(struct agent *agent, struct wire_in *in, struct error *err);
+/* Has another process hold the leases, too, before tasks are started. */
+int lease_keep(struct agent *agent, struct error *err);
+/* Lets go of devices that nobody needs any more. */
+void lease_check(struct agent *agent);
+void lease_drop(struct agent *agent);
 
 /* ---- what is there as it starts: take_up.c ---- */
 

@@ -97,6 +97,8 @@ int agent_start(struct agent *agent, struct wire_in in, struct error *err)
 	if ((agent->state != AGENT_READY && agent->state != AGENT_ENDED) ||
 	    !agent->prepared)
 		return error_set(err, ERROR_FAILED, "the host is not ready");
+	if (lease_keep(agent, err) < 0)
+		return -1;
 	prepare_close_ports(agent);
 	agent_forget_tasks(agent);
 	agent->state = AGENT_STARTED;

@@ -83,10 +83,12 @@ struct run_place {
 	long priority;
 };
 
-/* The GPUs of this machine that the run takes; see
+/* The GPUs that the run takes, on this machine or on hosts; see
  * core/device/device_queue.h. */
 struct run_devices {
-	const char *folder; /* of the leases; NULL: takes no devices */
+	/* The leases' folder here; "": its hosts have them; NULL: takes no
+	 * devices. */
+	const char *folder;
 	const char *vendor;
 	bool share; /* also take those on which others compute */
 	/* The numbers for the master's machine and for each worker's. */
@@ -94,8 +96,12 @@ struct run_devices {
 	/* The names of the leases that it may take, and the names of these
 	 * devices in the vendor's variable. */
 	struct strings names, ids;
-	/* The ids that it holds, machine by machine; empty: none yet. */
+	/* The ids that it holds, machine by machine; empty: none yet.  "": a
+	 * host that has no devices. */
 	struct strings held;
+	/* For hosts, which choose by themselves: core/device/choice.h. */
+	const char *type, *model;
+	bool strict;
 };
 
 struct run_spec {
@@ -214,6 +220,14 @@ int spec_environment_at(const struct run_spec *spec, size_t ordinal,
 /* The number of devices that all its tasks need together, for a run without
  * trials or for one trial. */
 size_t spec_devices_needed(const struct run_spec *spec);
+/* The number of hosts with a task. */
+size_t spec_host_count(const struct run_spec *spec);
+/* The number that one of so many hosts needs. */
+size_t spec_devices_on(const struct run_spec *spec, size_t host, size_t hosts);
+/* Sets what all machines hold: `ids` of each host in the order of its machines,
+ * or none.  The result lives in `mem`, and borrows the ids. */
+void spec_devices_hold(struct run_spec *spec, const struct strings *ids,
+		       size_t hosts, struct arena *mem);
 /* Sets the variables that show a task the devices of its machine. */
 void spec_devices_environment(const struct run_spec *spec, size_t ordinal,
 			      struct environment *out);

@@ -211,6 +211,12 @@ static const struct field device_fields[] = {
 	{ FIELD_PLAIN(run_devices, "names", FIELD_STRINGS, names) },
 	{ FIELD_PLAIN(run_devices, "ids", FIELD_STRINGS, ids) },
 	{ FIELD_PLAIN(run_devices, "held", FIELD_STRINGS, held) },
+	{ FIELD_PLAIN(run_devices, "type", FIELD_STRING, type),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(run_devices, "model", FIELD_STRING, model),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(run_devices, "strict", FIELD_BOOL, strict),
+	  .flags = FIELD_OPTIONAL },
 	{ .name = NULL },
 };
 

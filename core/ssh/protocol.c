@@ -259,6 +259,7 @@ bool frame_get_welcome(const struct frame *frame, struct frame_welcome *out)
 	out->address = wire_get_text(&in);
 	out->folder = wire_get_text(&in);
 	out->home = wire_get_text(&in);
+	out->machine = wire_get_text(&in);
 	return wire_is_done(&in) && out->stage <= STAGE_ENDED;
 }
 

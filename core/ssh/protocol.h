@@ -17,6 +17,9 @@
  *	client                        agent
  *	HELLO   run, nonce, index ─►
  *	                          ◄─  WELCOME  its address, clock, free space
+ *	LEASE   devices           ─►                if tasks need some there
+ *	                          ◄─  LEASE_WAITS, LEASE_WAITS, …
+ *	                          ◄─  LEASED   for as long as the agent lives
  *	PREPARE ship, ports, setup ─►
  *	                          ◄─  WANT_SHIP     unless it has it already
  *	SHIP, SHIP, …             ─►                an archive: archive.h
@@ -80,12 +83,16 @@ enum frame_type {
 	FRAME_PING,
 	FRAME_FETCH,
 	FRAME_RELEASE,
-	FRAME_TAKEN,   /* u64: the total number of bytes since WELCOME */
+	FRAME_TAKEN, /* u64: the total number of bytes since WELCOME */
+	FRAME_LEASE,
 	FRAME_DEVICES, /* instead of HELLO: no run is begun or found */
 
 	FRAME_WELCOME = 64,
 	FRAME_WANT_SHIP,
 	FRAME_READY,
+	FRAME_LEASE_WAITS, /* text for what */
+	FRAME_LEASED,
+	FRAME_NOT_LEASED, /* text why */
 	FRAME_CHECKED,
 	FRAME_PONG,
 	FRAME_RELEASED,
@@ -217,6 +224,8 @@ struct frame_welcome {
 	struct wire_text address; /* where ssh reached the host, or "" */
 	struct wire_text folder;  /* the run's folder, absolute */
 	struct wire_text home;
+	/* the same for all clients that share its leases of devices */
+	struct wire_text machine;
 };
 
 bool frame_get_welcome(const struct frame *frame, struct frame_welcome *out);
@@ -225,6 +234,11 @@ bool frame_get_welcome(const struct frame *frame, struct frame_welcome *out);
  * u32 first_port, u32 count, so many u32 ports (also to be held, for CHECK),
  * text directory, list setup (argv, empty: none), list env, u32 setup_task
  * (whose log gets its output). */
+
+/* LEASE: text run ("job.1"), u64 when it was created, in ms, u64 its priority,
+ * signed, u32 share, u32 strict, text type, text model, u32 need: see
+ * core/device/choice.h.  LEASED: text vendor, list of ids; none: the machine
+ * has no devices. */
 
 /* READY: u32 count, so many u32 ports.  CHECK: u64 floor (the bytes that must be
  * sent in a second; 0: none are sent), u32 count, so many of (text address, u32

@@ -273,6 +273,7 @@ static void check(struct hosts *all)
 	/* Ranks the tasks again, as the addresses show whether two names are
 	 * one machine. */
 	topology_rank(&all->deps.spec->topology);
+	hosts_hold_devices(all);
 	/* The file is for `env` and for a process that takes over from us. */
 	if (spec_write(all->deps.spec, &err) < 0) {
 		report_prepared(all, 0, err.text);

@@ -30,6 +30,12 @@ struct hosts_deps {
 	const char *owner;              /* store_owner() */
 	/* Reports progress while it prepares; or NULL. */
 	void (*progress)(void *arg, size_t ready, size_t count);
+	/* Reports which host waits for devices, and for whom; NULL: none does
+	 * any more. */
+	void (*waits)(void *arg, const char *what);
+	/* For their queues: the run's name, "job.1", and when it came. */
+	int origin;
+	int64_t create_time_ms;
 	void *arg;
 };
 

@@ -45,6 +45,8 @@ void host_drop(struct host *host)
 		host->all->connecting--;
 	}
 	host->stage = HOST_AWAY;
+	/* The agent lets go of what nobody uses. */
+	host->leased = host->leasing = false;
 }
 
 void host_done(struct host *host)
@@ -55,6 +57,7 @@ void host_done(struct host *host)
 	free(host->folder);
 	free(host->home);
 	free(host->address);
+	free(host->machine);
 	free(host->blocked);
 }
 
@@ -230,6 +233,8 @@ static int take_welcome(struct host *host, const struct frame *frame,
 	free(host->folder);
 	free(host->home);
 	free(host->address);
+	free(host->machine);
+	host->machine = copy(welcome.machine);
 	host->folder = copy(welcome.folder);
 	host->home = copy(welcome.home);
 	host->address = welcome.address.len ? copy(welcome.address)
@@ -283,7 +288,8 @@ static void meet_again(struct host *host)
 		host_send_end(host, 0);
 		return;
 	}
-	host_settle(host, runs ? HOST_STARTED : HOST_ENDED);
+	if (runs || !host_must_lease(host))
+		host_settle(host, runs ? HOST_STARTED : HOST_ENDED);
 }
 
 /* Whether the message to start was lost with the connection. */
@@ -299,6 +305,19 @@ static bool has_missed_start(const struct host *host)
 	return all->stage == HOSTS_RUNNING && host->agent_round < all->begun &&
 	       (host->agent_stage == STAGE_READY ||
 		host->agent_stage == STAGE_ENDED);
+}
+
+void host_go_on(struct host *host)
+{
+	struct error err;
+
+	if (host->agent_stage > STAGE_READY) {
+		host_settle(host, HOST_ENDED);
+		return;
+	}
+	host_follow(host);
+	if (host_send_prepare(host, &err) < 0)
+		fail(host, &err);
 }
 
 static void on_welcome(struct host *host, const struct frame *frame)
@@ -321,12 +340,10 @@ static void on_welcome(struct host *host, const struct frame *frame)
 	} else if (host->agent_stage <= STAGE_READY &&
 		   all->stage != HOSTS_REACHING) {
 		host_lose(host, "its agent has forgotten the run");
-	} else if (host->agent_stage <= STAGE_READY) {
-		host_follow(host);
-		if (host_send_prepare(host, &err) < 0)
-			fail(host, &err);
-	} else {
+	} else if (host->agent_stage > STAGE_READY) {
 		meet_again(host);
+	} else if (!host_must_lease(host)) {
+		host_go_on(host);
 	}
 }
 
@@ -403,6 +420,11 @@ static void on_message(void *arg, const struct frame *frame)
 		host->ship_at = 0;
 		if (ship_send(host, &err) < 0)
 			fail(host, &err);
+		break;
+	case FRAME_LEASE_WAITS:
+	case FRAME_LEASED:
+	case FRAME_NOT_LEASED:
+		host_take_lease(host, frame);
 		break;
 	case FRAME_READY:
 		on_ready_for_start(host, frame);

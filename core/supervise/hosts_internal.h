@@ -29,6 +29,7 @@ enum host_stage {
 	HOST_AWAY, /* waits for its turn to connect */
 	HOST_CONNECTING,
 	HOST_GREETING,  /* HELLO was sent */
+	HOST_LEASING,   /* its devices are leased first, host by host */
 	HOST_PREPARING, /* PREPARE was */
 	HOST_READY,     /* waits for START; or has started an earlier round */
 	HOST_STARTED,   /* START was sent, or was found to be done */
@@ -75,6 +76,11 @@ struct host {
 	char *folder;
 	char *home;
 	char *address;
+	char *machine;      /* names it, and its folder of leases */
+	bool leased;        /* holds the devices that its tasks need */
+	bool leasing;       /* was asked to */
+	struct strings ids; /* of these devices, in the deps' arena */
+	const char *vendor;
 	/* the offset sent so far; UINT64_MAX: nothing to send */
 	uint64_t ship_at;
 	struct unpacking *unpacking; /* for the files it sends */
@@ -145,6 +151,8 @@ void hosts_replace_failed(struct hosts *all);
 void host_init(struct host *host, struct hosts *all, size_t index);
 void host_done(struct host *host);
 void host_connect(struct host *host);
+/* Goes on with a host that holds its devices. */
+void host_go_on(struct host *host);
 /* Gives the host up: its pending work is reported as failed or lost. */
 void host_lose(struct host *host, const char *why);
 /* Records that the host got to this stage, the last one before the start. */
@@ -168,6 +176,16 @@ void host_send_signal(struct host *host, size_t ordinal, int number);
 void host_send_end(struct host *host, uint32_t grace_ms);
 /* Asks for the files that the tasks leave in JOBRUN_RUN_DIR. */
 void host_send_fetch(struct host *host);
+
+/* ---- its devices: hosts_lease.c ---- */
+
+/* Whether its devices must be leased before it goes on; asks for them when it
+ * is its turn. */
+bool host_must_lease(struct host *host);
+/* Handles the agent's answers. */
+void host_take_lease(struct host *host, const struct frame *frame);
+/* Writes into the specification what all hosts hold. */
+void hosts_hold_devices(struct hosts *all);
 
 /* ---- whether they reach each other: hosts_check.c ---- */
 

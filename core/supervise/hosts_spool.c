@@ -80,7 +80,9 @@ static void on_all_ended(struct host *host, const struct frame_event *event)
 			backend->owner->task_lost(backend->owner_arg, i, why);
 	}
 	free(why);
-	if (all->stage == HOSTS_REACHING && host->agent_round)
+	host->agent_stage = STAGE_ENDED;
+	if (all->stage == HOSTS_REACHING && host->agent_round &&
+	    !host_must_lease(host))
 		host_settle(host, HOST_ENDED);
 	hosts_ended(all);
 }

@@ -89,6 +89,14 @@ static void on_progress(void *arg, size_t ready, size_t count)
 		context->progress(context->arg, ready, count);
 }
 
+static void on_waits(void *arg, const char *what)
+{
+	struct run_context *context = arg;
+
+	if (context->waits)
+		context->waits(context->arg, what);
+}
+
 /* Sets the context's backend, once there are hosts if it needs any. */
 static int make_backend(struct run_context *context, struct arena *mem,
 			struct error *err)
@@ -108,6 +116,9 @@ static int make_backend(struct run_context *context, struct arena *mem,
 		.logs = context->logs,
 		.store = store_folder(context->deps->store),
 		.progress = on_progress,
+		.waits = on_waits,
+		.origin = context->run->origin,
+		.create_time_ms = context->run->create_time_ms,
 		.arg = context,
 	};
 

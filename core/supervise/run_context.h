@@ -34,6 +34,9 @@ struct run_context {
 	void (*ended)(void *arg); /* `attempt` is final */
 	/* Reports how many of its hosts are ready; or NULL. */
 	void (*progress)(void *arg, size_t ready, size_t count);
+	/* Reports which host waits for devices there, and for whom; NULL: none
+	 * does any more.  Or NULL. */
+	void (*waits)(void *arg, const char *what);
 	void *arg;
 
 	struct attempt *attempt; /* NULL: none has begun */

@@ -58,11 +58,22 @@ static void on_progress(void *arg, size_t ready, size_t count)
 {
 	struct supervisor *s = arg;
 
+	/* While one waits, what for is more important. */
+	if (attempt_state(s->context.attempt) != RUN_PREPARING ||
+	    s->run.state == RUN_QUEUED)
+		return;
 	snprintf(s->progress, sizeof(s->progress), "%zu/%zu hosts ready", ready,
 		 count);
 	s->run.note = s->progress;
+	supervisor_publish(s->store, &s->run);
+}
+
+static void on_waits_there(void *arg, const char *what)
+{
+	struct supervisor *s = arg;
+
 	if (attempt_state(s->context.attempt) == RUN_PREPARING)
-		supervisor_publish(s->store, &s->run);
+		supervisor_wait_for_hosts(s, what);
 }
 
 /* Returns what is left of the time limit, which is for all attempts
@@ -455,6 +466,7 @@ static int take_over(struct supervisor *s, const struct supervisor_start *start,
 	s->context.state_changed = on_state_changed;
 	s->context.ended = on_ended;
 	s->context.progress = on_progress;
+	s->context.waits = on_waits_there;
 	s->context.arg = s;
 	if (s->context.spec.tuning.params.count)
 		open_tuner(s);

@@ -69,6 +69,9 @@ void supervisor_stop_waiting(struct supervisor *s, enum run_state state,
 /* Returns false while it waits for others to end; then it begins by itself
  * later. */
 bool supervisor_enter_queue(struct supervisor *s);
+/* Records that hosts wait for devices of theirs, and for whom; NULL: no
+ * longer. */
+void supervisor_wait_for_hosts(struct supervisor *s, const char *what);
 /* Releases its turn and its devices, so that others go on. */
 void supervisor_leave_queue(struct supervisor *s);
 

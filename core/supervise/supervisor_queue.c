@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/device/choice.h"
 #include "core/device/device_queue.h"
 #include "core/process/run_queue.h"
 #include "core/supervise/supervisor_internal.h"
@@ -60,14 +61,6 @@ static void on_devices(void *arg, const size_t *taken)
 		begin(s);
 }
 
-/* Returns "GPU 0" for a number, an id such as "MIG-..." unchanged. */
-static const char *label(const char *id, struct arena *mem)
-{
-	return strspn(id, "0123456789") == strlen(id)
-		       ? arena_printf(mem, "GPU %s", id)
-		       : id;
-}
-
 static bool take_devices(struct supervisor *s)
 {
 	const struct run_spec *spec = &s->context.spec;
@@ -97,7 +90,7 @@ static bool take_devices(struct supervisor *s)
 		return true;
 	labels = arena_alloc(s->mem, (deps.count + 1) * sizeof(*labels));
 	for (i = 0; i < deps.count; i++)
-		labels[i] = label(from->ids.items[i], s->mem);
+		labels[i] = device_label(from->ids.items[i], s->mem);
 	deps.labels = labels;
 	s->waits = true;
 	s->devices = device_queue_join(&deps, &err);
@@ -142,6 +135,20 @@ bool supervisor_enter_queue(struct supervisor *s)
 		return false;
 	}
 	return go && (goes_on || take_devices(s));
+}
+
+void supervisor_wait_for_hosts(struct supervisor *s, const char *what)
+{
+	enum run_state state =
+		what ? RUN_QUEUED : attempt_state(s->context.attempt);
+	bool changed = s->run.state != state;
+
+	snprintf(s->progress, sizeof(s->progress), "%s", what ? what : "");
+	s->run.note = what ? s->progress : NULL;
+	s->run.state = state;
+	if (changed)
+		recorder_run(&s->context.recorder);
+	supervisor_publish(s->store, &s->run);
 }
 
 void supervisor_leave_queue(struct supervisor *s)

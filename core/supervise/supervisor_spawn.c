@@ -133,7 +133,7 @@ static int open_devices(const struct run_spec *spec, int *out,
 	int fd = -1;
 
 	*out = -1;
-	if (!spec->devices.folder)
+	if (!spec->devices.folder || !*spec->devices.folder)
 		return 0;
 	fd = lease_open(spec->devices.folder, err);
 	if (fd < 0)

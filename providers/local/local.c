@@ -105,13 +105,13 @@ static int specify(const struct supervised *as, const struct job *job,
 	if (spec_from_job(job, as->env.catalogue, mem, out, missing, err) < 0)
 		return -1;
 	out->queue.priority = job->training_input.scheduling.priority;
-	/* Hosts have their own queue, or none. */
-	if (out->hosts.names.count)
-		return 0;
 	/* Only a run takes devices; predicting its environment does not. */
 	if (want && !*missing &&
 	    local_devices_set(job, &as->env, mem, out, missing, err) < 0)
 		return -1;
+	/* How many run at once is a limit of this machine. */
+	if (out->hosts.names.count)
+		return 0;
 	return local_runs_at_once(job, &as->env, &out->queue.limit, err);
 }
 

@@ -21,11 +21,12 @@ static const struct field fields[] = {
 	  .values = device_names,
 	  .fallback = "any",
 	  .offset = offsetof(struct local_block, devices),
-	  .doc = "Which GPUs of this machine the run takes for the "
-		 "acceleratorConfig of its master and workers.  Each of their "
-		 "machines has so many of its own, and no other run has them; "
-		 "while they are busy the run is QUEUED.  any: of any type, "
-		 "and none if this machine has none.  strict: only of the type "
+	  .doc = "Which GPUs of this machine, or of its hosts, the run takes "
+		 "for the acceleratorConfig of its master and workers.  Each "
+		 "of their machines has so many of its own, and no other run "
+		 "has them; while they are busy the run is QUEUED.  any: of "
+		 "any type, and none if the machine has none.  strict: only of "
+		 "the type "
 		 "that is asked for.  ignore: none, and the program sees "
 		 "all." },
 	{ .name = "runsAtOnce",

@@ -17,7 +17,7 @@ const struct opt launch_checkpoint_options[] = {
 	{ 0, "checkpoint-dir", OPT_STRING, AT(directory), "DIR",
 	  "where it writes checkpoints, to resume from" },
 	{ 0, "checkpoint-to", OPT_STRING, AT(to), "URL",
-	  "upload them there: a gs:// or s3:// URL or a directory" },
+	  "upload them there: gs://, s3:// or a directory" },
 	{ 0, "checkpoint-keep", OPT_COUNT, AT(keep), "N",
 	  "keep this many, the newest (3)" },
 	{ 0, "checkpoint-metric", OPT_STRING, AT(metric), "NAME",

@@ -33,6 +33,10 @@
 #define OVERLAP_MS 120000
 /* How late the last entries of a run may be, in first looks: ten seconds. */
 #define SETTLE_LOOKS 10
+/* How often a run that was seen to end is looked at again at least, and for how
+ * many times as long. */
+#define LOOKS_MIN 3
+#define LOOKS_LONG 30
 
 /* A single run asks at every look, several runs together once every two
  * seconds, and a run older than ten minutes at most twice a minute. */
@@ -283,10 +287,14 @@ static bool is_settled(const struct collector *c, int64_t end_ms)
 {
 	long long seen_ms = json_get_int(c->files.state, "finalMs", 0);
 	long long alive_ms = json_get_int(c->files.state, "aliveMs", 0);
+	long long looks = json_get_int(c->files.state, "finalLooks", 0) + 1;
 	int64_t settle_ms = SETTLE_LOOKS * operation_first_look_ms();
 	int64_t now_ms = time_now_ms();
 
-	if (alive_ms && now_ms - alive_ms < settle_ms)
+	json_object_set_new(c->files.state, "finalLooks", json_integer(looks));
+	if (alive_ms &&
+	    (now_ms - alive_ms < settle_ms ||
+	     (looks < LOOKS_MIN && now_ms - alive_ms < LOOKS_LONG * settle_ms)))
 		return false;
 	if (!seen_ms)
 		json_object_set_new(c->files.state, "finalMs",

@@ -64,6 +64,7 @@ def main():
             sys.exit(1)
     print(f"done: {weight.item():.2f} after {step} steps", flush=True)
     dist.barrier()
+    dist.destroy_process_group()
 
 
 if __name__ == "__main__":

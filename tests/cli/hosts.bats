@@ -469,6 +469,9 @@ print("rank %d of %d: loss %s" % (dist.get_rank(), dist.get_world_size(),
 weights = [torch.empty_like(model.module.weight) for _ in range(4)]
 dist.all_gather(weights, model.module.weight.data)
 assert all(torch.equal(w, weights[0]) for w in weights)
+# Without that torch may abort at its end, when a peer has closed first.
+dist.barrier()
+dist.destroy_process_group()
 E
   host_job a.yaml a h1,h2,h3,h4 x '  source: src
   env: {OMP_NUM_THREADS: "1"}'
@@ -513,6 +516,7 @@ print("rank %d of %d, %s of %s in group %s: sum %d" % (
     dist.get_rank(), dist.get_world_size(), os.environ["LOCAL_RANK"],
     os.environ["LOCAL_WORLD_SIZE"], os.environ["GROUP_RANK"], rank.item()))
 dist.barrier()
+dist.destroy_process_group()
 E
   cat >src/torchrun <<'E'
 #!/bin/sh

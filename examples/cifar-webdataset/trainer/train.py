@@ -114,6 +114,7 @@ def main():
                   flush=True)
             save(model, epoch)
     dist.barrier()
+    dist.destroy_process_group()
 
 
 if __name__ == "__main__":

@@ -30,13 +30,15 @@ teardown() {
 apply() { timeout 60 "$JOBRUN" apply --yes "$@"; }
 in_queue() { squeue -h -t "${2:-all}" -n "$1" -o %T; }
 logs_run_folder() { compgen -G "$HOME/.jobrun/runs/$1/*/attempts/0/tasks/*"; }
+# The master, with which the job ends, waits for the files of the others.
+LAST='[ $RANK != 0 ] || until [ $(ls | grep -c "^[0-9]*\$") = $WORLD_SIZE ]; do sleep 0.1; done'
 logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
 
 @test "a job over four nodes: its plan, its lines, its metrics, its end" {
   mkdir src && echo x >src/data
   export TOKEN=hush-hush
   for i in 0 1 2 3; do echo "shard $i" >train-$i.tar; done
-  slurm_job a.yaml four 3 'echo "rank $RANK of $WORLD_SIZE at $MASTER_ADDR"; cat data; $JOBRUN_DATA_TRAIN_STREAM; [ ${#T} = 9 ] && echo told; [ -z "$OTHER" ]; echo "step=1 loss=0.5"; echo $RANK >$JOBRUN_RUN_DIR/$RANK' \
+  slurm_job a.yaml four 3 'echo "rank $RANK of $WORLD_SIZE at $MASTER_ADDR"; cat data; $JOBRUN_DATA_TRAIN_STREAM; [ ${#T} = 9 ] && echo told; [ -z "$OTHER" ]; echo "step=1 loss=0.5"; cd $JOBRUN_RUN_DIR; echo $RANK >$RANK; '"$LAST" \
     "  source: src
   data: {train: {urls: ['train-{0..3}.tar']}}
   secrets: {T: {env: TOKEN}}
@@ -81,7 +83,7 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
 
 @test "four processes on each of two nodes, and setup once on each" {
   slurm_job a.yaml a 1 \
-    'echo $RANK of $WORLD_SIZE, $LOCAL_RANK of $LOCAL_WORLD_SIZE in $GROUP_RANK is $SLURM_PROCID, $SLURM_LOCALID' \
+    'echo $RANK of $WORLD_SIZE, $LOCAL_RANK of $LOCAL_WORLD_SIZE in $GROUP_RANK is $SLURM_PROCID, $SLURM_LOCALID; cd $JOBRUN_RUN_DIR; echo $RANK >$RANK; '"$LAST" \
     '  processesPerHost: 4
   setup: [sh, -c, "echo set up"]'
   run jobrun apply --yes a.yaml

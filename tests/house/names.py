@@ -30,7 +30,6 @@ EXCUSED = [
     ("providers/kubernetes/", "*and vertex-ai have trials*", "a hint"),
     ("providers/tpunode/", "*jobrun.provider to tpu-vm", "a hint"),
     ("providers/tpunode/", "*the provider tpu-vm has *", "a hint"),
-    ("providers/vertexai/", "*provider tpu-vm", "a hint"),
     ("cmd/jobrun/doctor.c", "needed for *", "why to install it"),
     ("schema/import/", "*ai-platform jobs submit *", "gcloud's words"),
     ("cmd/jobrun/import.c", "*ai-platform jobs submit *", "gcloud's words"),

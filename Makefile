@@ -326,7 +326,7 @@ run:
 
 # ---- testing -------------------------------------------------------------
 # Three tiers, see CONTRIBUTING.  All cores build; tests/run has four tests a
-# core side by side, as most of them wait.
+# core side by side, as most of them wait, and two while the cores are busy.
 JOBS ?= $(shell nproc)
 TEST_JOBS ?= $(shell echo $$((4 * $(JOBS))))
 RUN_TESTS = JOBRUN=$(abspath $(BIN)) tests/run --jobs $(TEST_JOBS)

@@ -173,7 +173,8 @@ out:
 struct one_of_many {
 	const char *job_id;
 	int origin;            /* its first attempt */
-	struct follow *follow; /* NULL: ended, or without output */
+	struct follow *follow; /* NULL: not opened yet, or done */
+	bool is_done;
 };
 
 struct logs_of_many {
@@ -203,35 +204,51 @@ static struct one_of_many *find_one(struct logs_of_many *many,
 static struct one_of_many *add_one(struct logs_of_many *many,
 				   const struct run_record *run)
 {
-	struct follow_view view = *many->view;
 	size_t n = many->count++;
 	struct one_of_many *one;
-	struct error err;
 
 	if (!(n & (n - 1)))
 		many->items = mem_grow(many->items, n ? 2 * n : 1,
 				       sizeof(*many->items));
 	one = &many->items[n];
-	one->job_id = arena_strdup(many->mem, run->job_id);
-	one->origin = run->origin;
+	*one = (struct one_of_many){
+		.job_id = arena_strdup(many->mem, run->job_id),
+		.origin = run->origin,
+	};
+	return one;
+}
+
+/* Opens the output of a run.  What has just begun may have no folder yet, so
+ * only what cannot be opened at the end is a failure. */
+static void open_one(struct logs_of_many *many, struct one_of_many *one,
+		     const struct run_record *run)
+{
+	struct follow_view view = *many->view;
+	bool is_last = !many->loop || run_state_is_final(run->state);
+	struct error err;
+
+	if (one->follow || one->is_done)
+		return;
 	view.style.job = one->job_id;
 	one->follow = follow_open(
 		visit_of(many->session, one->job_id), one->job_id,
 		many->follows ? run->origin : run->attempt, 0, &view, &err);
-	if (one->follow && many->loop && !run_state_is_final(run->state) &&
+	if (one->follow && !is_last &&
 	    follow_start(one->follow, many->loop, &err) < 0) {
 		follow_close(one->follow);
 		one->follow = NULL;
 	}
-	if (!one->follow)
+	if (!one->follow && is_last) {
+		one->is_done = true;
 		many->status = app_fail(many->session->app, &err);
-	return one;
+	}
 }
 
 static void end_one(struct logs_of_many *many, struct one_of_many *one)
 {
 	struct error err;
 
+	one->is_done = true;
 	if (!one->follow)
 		return;
 	if (follow_step(one->follow, true, &err) < 0)
@@ -259,6 +276,7 @@ static int look_around(struct logs_of_many *many, struct error *err)
 		session_refresh_one(visit_of(many->session, run->job_id), mem,
 				    run, &ignored);
 		one = one ? one : add_one(many, run);
+		open_one(many, one, run);
 		if (run_state_is_final(run->state))
 			end_one(many, one);
 		else

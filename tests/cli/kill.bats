@@ -31,7 +31,7 @@ none_of() {
     start --detach 2>/dev/null
     sleep "0.$((RANDOM % 30))"
     kill -9 "$(supervisor)"
-    wait_until 2 nothing_runs
+    wait_until 4 nothing_runs
     tasks_gone
     state_is a FAILED
     [[ $(field a 'j["error"]') == *"supervisor was killed by SIGKILL"* ]]
@@ -49,7 +49,7 @@ sqlite_ok() {
   start --detach
   wait_until 5 state_is a RUNNING
   kill -9 "$(ps -o ppid= -p "$(supervisor)" | tr -d ' ')"
-  wait_until 3 nothing_runs
+  wait_until 4 nothing_runs
   tasks_gone
   state_is a FAILED
   [[ $(field a 'j["error"]') == *"guard was killed"* ]]
@@ -62,10 +62,10 @@ sqlite_ok() {
   local tasks=$(field a '*[t["pid"] for t in j["tasks"]]')
   kill -9 "$(ps -o ppid= -p "$s" | tr -d ' ')" "$s"
   # The tasks die with their parent; what they started is marked.
-  wait_until 2 none_of $tasks
+  wait_until 4 none_of $tasks
   state_is a FAILED
-  wait_until 2 tasks_gone
-  wait_until 2 nothing_runs
+  wait_until 4 tasks_gone
+  wait_until 4 nothing_runs
   # What it kept for its last words is given back.
   [ ! -e state/runs/a.1/ballast ]
 }
@@ -78,7 +78,7 @@ sqlite_ok() {
     wait_until 5 state_is a RUNNING
     sleep "0.$((RANDOM % 30))"
     kill -9 "$(field a 'j["tasks"][2]["pid"]')"
-    wait_until 2 nothing_runs
+    wait_until 4 nothing_runs
     tasks_gone
     state_is a FAILED
     [[ $(field a 'j["error"]') == "worker 1 was killed by SIGKILL"* ]]

@@ -26,7 +26,7 @@ end_within_2s() {
   has_record master-0
   has_record worker-0
   refute grep -rqs started R/attempts/0/logs
-  wait_until 2 nothing_runs
+  wait_until 4 nothing_runs
 }
 
 nobody_lives() {
@@ -61,7 +61,7 @@ start_both() {
   start_both
   wait_until 20 test -e setting-up
   kill -TERM "${pids[1]}"
-  wait_until 2 has_record worker-0
+  wait_until 4 has_record worker-0
   kill -0 "${pids[0]}"
   kill -TERM "${pids[0]}"
   end_within_2s
@@ -89,10 +89,10 @@ start_both() {
   kill -TERM "${pids[@]}"
   sleep 0.5
   kill -TERM "${pids[@]}"
-  wait_until 2 nobody_lives
+  wait_until 4 nobody_lives
   has_record master-0
   has_record worker-0
-  wait_until 2 nothing_runs
+  wait_until 4 nothing_runs
 }
 
 # secret_job [MORE]: two tasks that have read a secret, and go on.

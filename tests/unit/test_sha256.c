@@ -72,7 +72,7 @@ static void published_digests_hold(void **state)
 	assert_string_equal(digest.hex, million);
 }
 
-/* Of all lengths around one, two and three blocks, and cut in all places. */
+/* Texts of all lengths around one, two and three blocks, cut in all places. */
 static void it_agrees_with_libcrypto(void **state)
 {
 	unsigned char data[200], own[SHA256_SIZE], theirs[SHA256_SIZE];

@@ -153,7 +153,7 @@ static int from_web_identity(struct aws_credentials *all, struct aws_key *out,
 	};
 	struct http_response answer = { 0 };
 	struct buf form = { 0 };
-	char *token, *url, *endpoint, *region;
+	char *token, *url, *endpoint, *region, *expires;
 	struct xml body;
 	size_t len;
 	int ret;
@@ -182,10 +182,9 @@ static int from_web_identity(struct aws_credentials *all, struct aws_key *out,
 		out->id = xml_text(body, "AccessKeyId");
 		out->secret = xml_text(body, "SecretAccessKey");
 		out->token = xml_text(body, "SessionToken");
-		url[0] = '\0';
-		free(endpoint);
-		endpoint = xml_text(body, "Expiration");
-		out->expires_ms = time_parse(endpoint);
+		expires = xml_text(body, "Expiration");
+		out->expires_ms = time_parse(expires);
+		free(expires);
 		ret = 1;
 	}
 	http_response_done(&answer);

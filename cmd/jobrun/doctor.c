@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/doctor_job.h"
 #include "cmd/jobrun/ui/doctor_state.h"
+#include "cmd/jobrun/ui/load.h"
 #include "cmd/jobrun/view/rows.h"
 #include "core/base/json.h"
 #include "core/base/library.h"
@@ -17,6 +20,7 @@
 #define PROVIDERS_MAX 16
 
 struct doctor_opts {
+	struct load_opts load;
 	const char *format;
 	const char *output;
 };
@@ -123,28 +127,19 @@ static void *ask(void *arg)
 	return NULL;
 }
 
-/* Moves what was found to the list of all. */
+/* Adds what was found to the list of all. */
 static void take(struct asked *asked, struct checks *all)
 {
-	size_t i;
-
 	if (asked->is_thread)
 		pthread_join(asked->thread, NULL);
-	for (i = 0; i < asked->found.count; i++) {
-		const struct doctor_check *one = &asked->found.items[i];
-
-		*checks_add(all, one->group, one->name, one->state,
-			    one->value) = *one;
-	}
-	if (!all->worst)
-		all->worst = asked->found.worst;
+	checks_copy(&asked->found, NULL, all);
 	free(asked->found.items);
+	arena_free(asked->found.mem);
 }
 
 /* Runs the checks of all providers side by side, so that a place that is away
  * keeps no other waiting; a check that several share runs once. */
-static void ask_providers(const struct app *app, struct checks *all,
-			  struct arena **mems)
+static void ask_providers(const struct app *app, struct checks *all)
 {
 	const struct provider_env env = { .trace_http = app->trace_http,
 					  .read_yaml = yaml_read };
@@ -162,7 +157,8 @@ static void ask_providers(const struct app *app, struct checks *all,
 			continue;
 		one->provider = providers[i];
 		one->env = &env;
-		one->found.mem = mems[n++] = arena_new();
+		one->found.mem = arena_new();
+		n++;
 		one->is_thread =
 			pthread_create(&one->thread, NULL, ask, one) == 0;
 		if (!one->is_thread)
@@ -225,42 +221,90 @@ static const struct opt options[] = {
 	  "text|json", "the output format; text is the default" },
 	{ 'o', "output", OPT_STRING, offsetof(struct doctor_opts, output),
 	  "FORM", ROWS_FORMATS },
+	{ 0, "allow-connect", OPT_FLAG,
+	  offsetof(struct doctor_opts, load.connect), NULL,
+	  "contact hosts and clusters that only job files name" },
 	{ 0 },
 };
+
+/* What any job may need here. */
+static void check_machine(struct app *app, struct checks *all)
+{
+	look_for_tools(all);
+	look_for_libraries(all);
+	look_at_catalogue(all);
+	doctor_state(all);
+	ask_providers(app, all);
+}
+
+/* What the jobs of these files need.  Returns the exit status of what kept it
+ * from being checked. */
+static int check_jobs(struct app *app, struct doctor_opts *opts,
+		      char *const *paths, size_t count, struct checks *all)
+{
+	struct session session = { 0 };
+	struct schema_options schema;
+	struct jobs jobs = { 0 };
+	struct error err;
+	int status;
+
+	if (load_options(&opts->load, app, &schema, &err) < 0)
+		return app_fail(app, &err);
+	status = load_jobs(app, &schema, paths, count, &jobs);
+	if (status)
+		return status;
+	if (session_open(&session, app, SESSION_CATALOGUE, &err) < 0) {
+		status = app_fail(app, &err);
+	} else {
+		session.env.boundary = &opts->load.boundary;
+		doctor_jobs(&session, &jobs, all);
+	}
+	session_close(&session);
+	jobs_done(&jobs);
+	return status;
+}
+
+/* Returns the exit status. */
+static int show(struct app *app, const struct checks *all, const char *format)
+{
+	int status = (int)all->worst & 0xff;
+	struct buf text = { 0 };
+	struct error err;
+
+	if (rows_is_text(format))
+		put_text(all, &text);
+	else if (put_rows(all, format, &text, &err) < 0)
+		status = app_fail(app, &err);
+	app_print(app, &text);
+	buf_done(&text);
+	return status;
+}
 
 static int run(struct app *app, int argc, char **argv)
 {
 	struct doctor_opts opts = { .format = "text" };
-	struct arena *mems[PROVIDERS_MAX] = { NULL };
 	struct checks all = { 0 };
-	struct buf text = { 0 };
-	int status = 0;
+	int status = 0, first;
 	struct error err;
-	size_t i;
 
-	if (options_parse(app, &cmd_doctor, argc, argv, &opts, 0, 0, &status) <
-	    0)
+	first = options_parse(app, &cmd_doctor, argc, argv, &opts, 0, INT_MAX,
+			      &status);
+	if (first < 0)
 		return status;
 	if (opts.output)
 		opts.format = opts.output;
 	if (rows_check(opts.format, &err) < 0)
 		return app_fail(app, &err);
 	all.mem = arena_new();
-	look_for_tools(&all);
-	look_for_libraries(&all);
-	look_at_catalogue(&all);
-	doctor_state(&all);
-	ask_providers(app, &all, mems);
-	status = (int)all.worst;
-	if (rows_is_text(opts.format))
-		put_text(&all, &text);
-	else if (put_rows(&all, opts.format, &text, &err) < 0)
-		status = app_fail(app, &err);
-	app_print(app, &text);
-	buf_done(&text);
+	if (first < argc)
+		status = check_jobs(app, &opts, argv + first,
+				    (size_t)(argc - first), &all);
+	else
+		check_machine(app, &all);
+	if (!status)
+		status = show(app, &all, opts.format);
+	load_done(&opts.load);
 	free(all.items);
-	for (i = 0; i < PROVIDERS_MAX && mems[i]; i++)
-		arena_free(mems[i]);
 	arena_free(all.mem);
 	return status;
 }
@@ -268,13 +312,23 @@ static int run(struct app *app, int argc, char **argv)
 const struct command cmd_doctor = {
 	.name = "doctor",
 	.group = GROUP_MACHINE,
-	.args = "[--format text|json] [-o FORM]",
+	.args = "[-o FORM] [PATH...]",
 	.summary = "check what is installed, reachable and authorised",
-	.help = "Something missing is not a failure: only some jobs need it.  "
+	.help = "Without a PATH, checks whatever a job may need.  Given job "
+		"files, checks what\n"
+		"these jobs need, and only that: programs, modules, secrets, "
+		"buckets, their hosts,\n"
+		"cluster or project, and your rights there.\n"
+		"Something missing is not a failure: only some jobs need it.  "
 		"Exits 77 if\n"
-		"credentials are refused, 69 if a service can't be reached.\n"
-		"  jobrun doctor --format json\n",
+		"credentials are refused, 69 if a service can't be reached, 65 "
+		"if a job lacks a\n"
+		"setting.\n"
+		"  jobrun doctor --format json\n"
+		"  jobrun doctor job.yaml\n",
 	.options = options,
+	.shared = load_rows,
+	.shared_offset = offsetof(struct doctor_opts, load),
 	.remote = true,
 	.run = run,
 };

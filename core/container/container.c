@@ -194,6 +194,13 @@ static const struct container_runtime *find_runtime(const char *name,
 	return NULL;
 }
 
+const char *container_program(const char *runtime, struct error *err)
+{
+	const struct container_runtime *found = find_runtime(runtime, err);
+
+	return found ? found->program : NULL;
+}
+
 /* ---- its command line -------------------------------------------------- */
 
 static void add(struct container_line *line, const char *option,

@@ -24,6 +24,10 @@
 /* Replaces this process by the runtime.  Returns only on failure, -1. */
 int container_exec(int count, char *const *words, struct error *err);
 
+/* The program of a runtime, or of the first one that works here for "auto";
+ * NULL with `err` set: it does not. */
+const char *container_program(const char *runtime, struct error *err);
+
 /* Removes the container of that name, if the runtime keeps containers and has
  * it.  Waits for that, a minute at most. */
 void container_remove(const char *runtime, const char *name);

@@ -31,10 +31,16 @@ struct doctor_check *checks_add(struct checks *all, const char *group,
 void checks_fail(struct checks *all, const char *group, const char *name,
 		 const struct error *err)
 {
-	checks_add(all, group, name, CHECK_BAD, NULL)->advice =
-		arena_strdup(all->mem, err->text);
+	checks_bad(all, group, name, err->code,
+		   arena_strdup(all->mem, err->text));
+}
+
+void checks_bad(struct checks *all, const char *group, const char *name,
+		enum error_code code, const char *advice)
+{
+	checks_add(all, group, name, CHECK_BAD, NULL)->advice = advice;
 	if (!all->worst)
-		all->worst = err->code;
+		all->worst = code;
 }
 
 void checks_program(struct checks *all, const char *name, const char *advice)
@@ -47,4 +53,28 @@ void checks_program(struct checks *all, const char *name, const char *advice)
 	if (!path)
 		check->advice = advice;
 	free(path);
+}
+
+static const char *copy(struct arena *mem, const char *text)
+{
+	return text ? arena_strdup(mem, text) : NULL;
+}
+
+void checks_copy(const struct checks *from, const char *group,
+		 struct checks *all)
+{
+	size_t i;
+
+	for (i = 0; i < from->count; i++) {
+		const struct doctor_check *one = &from->items[i];
+		struct doctor_check *added = checks_add(
+			all, copy(all->mem, group ? group : one->group),
+			copy(all->mem, one->name), one->state,
+			copy(all->mem, one->value));
+
+		added->source = copy(all->mem, one->source);
+		added->advice = copy(all->mem, one->advice);
+	}
+	if (!all->worst)
+		all->worst = from->worst;
 }

@@ -39,7 +39,13 @@ struct doctor_check *checks_add(struct checks *all, const char *group,
 /* Adds a bad check with the reason in `err`. */
 void checks_fail(struct checks *all, const char *group, const char *name,
 		 const struct error *err);
+/* The same; `advice` says what to do. */
+void checks_bad(struct checks *all, const char *group, const char *name,
+		enum error_code code, const char *advice);
 /* Checks whether PATH has a program, in the group of programs. */
 void checks_program(struct checks *all, const char *name, const char *advice);
+/* Copies all of `from` to `all`; a `group` that is not NULL replaces theirs. */
+void checks_copy(const struct checks *from, const char *group,
+		 struct checks *all);
 
 #endif

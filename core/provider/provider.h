@@ -424,6 +424,10 @@ struct provider {
 	 * adds to `out` (core/provider/checks.h).  Several providers
 	 * are asked at once. */
 	void (*doctor)(const struct provider_env *env, struct checks *out);
+	/* The same for one job, with its own settings: only what it needs, and
+	 * nothing that its plan finds out.  Jobs are checked side by side. */
+	void (*doctor_job)(const struct job *job,
+			   const struct provider_env *env, struct checks *out);
 };
 
 /* The readers of these providers; `all` is NULL-terminated. */

@@ -270,6 +270,14 @@ static void *open_service(const struct provider_env *env, struct error *err)
 	return managed_open(&service, env, err);
 }
 
+static void doctor_job(const struct job *job, const struct provider_env *env,
+		       struct checks *out)
+{
+	const struct google_need need = { .service = SERVICE_ML };
+
+	doctor_google_job(job, env, &need, out);
+}
+
 const struct provider provider_ai_platform = {
 	.name = "ai-platform",
 	.summary = "AI Platform Training",
@@ -286,4 +294,5 @@ const struct provider provider_ai_platform = {
 	.platform = &platform_gce,
 	.render = &ai_platform_render,
 	.doctor = doctor_google,
+	.doctor_job = doctor_job,
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/buf.h"
+#include "core/job/job.h"
 #include "core/net/http.h"
 #include "core/provider/checks.h"
 #include "core/provider/provider.h"
@@ -148,6 +149,56 @@ void doctor_google(const struct provider_env *env, struct checks *all)
 	look_for_place(google, all, &place);
 	if (given)
 		look_for_services(http, place.region.text, all);
+	google_close(google);
+	http_free(http);
+}
+
+/* ---- a job ---- */
+
+static void check_place(struct google *google, const struct job *job,
+			const struct google_need *need, struct checks *all)
+{
+	const struct google_place file = {
+		.project = { job->jobrun.project, "jobrun.project" },
+		.zone = { job->jobrun.zone, "jobrun.zone" },
+	};
+	struct google_place place;
+	struct error err;
+
+	place_find(google, &file, NULL, all->mem, &place);
+	if (place_need_project(&place, &err) < 0)
+		checks_fail(all, GROUP, "project", &err);
+	else
+		add_place(all, "project", &place.project, NULL);
+	if (need->zone && place_need_zone(&place, &err) < 0)
+		checks_fail(all, GROUP, "zone", &err);
+	else if (need->zone)
+		add_place(all, "zone", &place.zone, NULL);
+	if (need->region)
+		checks_add(all, GROUP, "region", CHECK_OK, need->region);
+}
+
+void doctor_google_job(const struct job *job, const struct provider_env *env,
+		       const struct google_need *need, struct checks *all)
+{
+	const struct http_options options = { .trace = env->trace_http };
+	struct google *google;
+	struct reach reach = { 0 };
+	struct error err;
+	struct http *http = http_new(&options, &err);
+
+	if (!http) {
+		checks_fail(all, GROUP, "HTTP client", &err);
+		return;
+	}
+	google = google_open(http);
+	if (!google_credentials(google, &err)) {
+		checks_fail(all, GROUP, "credentials", &err);
+	} else if (look_for_token(google, all)) {
+		start_reach(http, need->service, need->region, &reach);
+		end_reach(&reach, need->service, all);
+	}
+	check_place(google, job, need, all);
 	google_close(google);
 	http_free(http);
 }

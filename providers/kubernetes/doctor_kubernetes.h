@@ -5,10 +5,15 @@
 #define JOBRUN_DOCTOR_KUBERNETES_H
 
 struct checks;
+struct job;
 struct kube;
 
 /* Adds that there is no kubeconfig. */
 void doctor_missing(struct checks *all);
 void doctor_cluster(struct kube *kube, struct checks *all);
+/* The same for a job, in its cluster and namespace: what it runs as, and its
+ * queue. */
+void doctor_cluster_job(struct kube *kube, const char *place,
+			const struct job *job, struct checks *all);
 
 #endif

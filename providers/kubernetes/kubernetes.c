@@ -9,6 +9,7 @@
 #include "core/base/json.h"
 #include "core/job/boundary.h"
 #include "core/job/traits.h"
+#include "core/provider/checks.h"
 #include "core/provider/placeholder.h"
 #include "providers/kubernetes/manifest/launch_trial.h"
 #include "providers/kubernetes/render.h"
@@ -357,6 +358,16 @@ static void doctor(const struct provider_env *env, struct checks *out)
 	kube_close(kube);
 }
 
+static void doctor_job(const struct job *job, const struct provider_env *env,
+		       struct checks *out)
+{
+	struct error ignored;
+	struct kube *kube = kube_open(env, &ignored);
+
+	doctor_cluster_job(kube, kube_place(job, out->mem), job, out);
+	kube_close(kube);
+}
+
 static const struct kind *const kinds[] = { &kind_kube_secret,
 					    &kind_kube_config_map,
 					    &kind_kube_service, &kind_kube_run,
@@ -380,4 +391,5 @@ const struct provider provider_kubernetes = {
 	.render = &kubernetes_render,
 	.trials = &kubernetes_trials,
 	.doctor = doctor,
+	.doctor_job = doctor_job,
 };

@@ -9,6 +9,7 @@
 #include "providers/local/leftovers.h"
 #include "providers/local/local_block.h"
 #include "providers/local/local_devices.h"
+#include "providers/local/local_doctor.h"
 
 static void note_hosts(const struct job *job, const struct run_spec *spec,
 		       struct resources *out)
@@ -164,4 +165,5 @@ const struct provider provider_local = {
 	.open = local_open,
 	.close = local_close,
 	.reader = &reader_local,
+	.doctor_job = local_doctor_job,
 };

@@ -10,6 +10,7 @@
 #include "core/device/lease.h"
 #include "core/device/look.h"
 #include "core/job/machines.h"
+#include "core/provider/checks.h"
 #include "core/store/store.h"
 #include "core/supervise/host_devices.h"
 #include "core/supervise/hosts.h"
@@ -263,4 +264,85 @@ int local_devices_set(const struct job *job, const struct provider_env *env,
 	topology_rank(&spec->topology);
 	return lease_folder(store_folder(env->store), mem, &out->folder, &note,
 			    err);
+}
+
+/* ---- doctor ---- */
+
+static void add_fault(const char *group, const char *name, const char *fault,
+		      const struct device_choice *choice, size_t need,
+		      struct checks *all)
+{
+	if (fault)
+		checks_bad(all, group, name, ERROR_FAILED, fault);
+	else if (!choice->count)
+		checks_add(all, group, name, CHECK_MISSING, NULL)->advice =
+			"there are none: the program computes on CPUs";
+	else
+		checks_add(all, group, name, CHECK_OK,
+			   arena_printf(all->mem, "%zu of %zu: %s", need,
+					choice->count,
+					choice->items[0]->model
+						? choice->items[0]->model
+						: "of an unknown model"));
+}
+
+static void check_hosts(const struct provider_env *env,
+			const struct device_wish *each, const char *group,
+			struct run_spec *spec, struct checks *all)
+{
+	size_t count = spec_host_count(spec), i;
+	const struct host_devices *told = ask_hosts(env, spec, count, all->mem);
+	struct device_wish wish = *each;
+	struct device_choice choice;
+
+	for (i = 0; told && i < count; i++) {
+		const char *name =
+			arena_printf(all->mem, "%s GPUs", told[i].host);
+
+		wish.need = spec_devices_on(spec, i, count);
+		if (!wish.need)
+			continue;
+		if (!told[i].all)
+			checks_bad(all, group, name, told[i].code, told[i].why);
+		else
+			add_fault(group, name,
+				  find_host_fault(&told[i], &wish, &choice,
+						  all->mem),
+				  &choice, wish.need, all);
+	}
+}
+
+void local_devices_check(const struct job *job, const struct provider_env *env,
+			 const char *group, struct checks *all)
+{
+	const struct devices *here;
+	struct device_choice choice;
+	struct device_wish wish;
+	struct run_spec spec;
+	const char *missing;
+	struct error err;
+
+	if (how_of(job) == LOCAL_DEVICES_IGNORE)
+		return;
+	if (spec_from_job(job, env->catalogue, all->mem, &spec, &missing,
+			  &err) < 0 ||
+	    ask(job, env, all->mem, &spec, &wish, &err) < 0) {
+		checks_fail(all, group, "GPUs", &err);
+		return;
+	}
+	if (!wish.need)
+		return;
+	if (spec.hosts.names.count) {
+		check_hosts(env, &wish, group, &spec, all);
+		return;
+	}
+	here = devices_look(all->mem, &err);
+	if (!here) {
+		checks_fail(all, group, "GPUs", &err);
+		return;
+	}
+	device_choose(here, &wish, &choice);
+	add_fault(group, "GPUs",
+		  device_fault(here, &wish, &choice, LIST, all->mem), &choice,
+		  wish.need, all);
 }

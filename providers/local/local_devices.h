@@ -17,4 +17,10 @@ int local_devices_set(const struct job *job, const struct provider_env *env,
 		      struct arena *mem, struct run_spec *spec,
 		      const char **missing, struct error *err);
 
+/* For `doctor`: adds how the devices of this machine, or of the job's hosts,
+ * serve it; nothing if it needs none.  `group` is borrowed. */
+struct checks;
+void local_devices_check(const struct job *job, const struct provider_env *env,
+			 const char *group, struct checks *all);
+
 #endif

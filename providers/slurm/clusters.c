@@ -41,7 +41,7 @@ static struct slurm_cluster *add_cluster(struct slurm *slurm, const char *place,
 			  SLURM_CLUSTERS);
 		return NULL;
 	}
-	known = path_join(store_folder(slurm->env.store), "login_hosts");
+	known = path_join(store_folder(slurm->env.store), LOGIN_HOSTS);
 	*out = (struct slurm_cluster){ .cluster = cluster_open(place, known,
 							       err) };
 	free(known);

@@ -442,4 +442,5 @@ const struct provider provider_slurm = {
 	.render = &slurm_render,
 	.commands = slurm_commands,
 	.doctor = slurm_doctor,
+	.doctor_job = slurm_doctor_job,
 };

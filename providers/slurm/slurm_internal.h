@@ -13,6 +13,8 @@
 #include "providers/slurm/queue.h"
 #include "providers/slurm/runs.h"
 
+/* The keys of login hosts, in the folder of the store. */
+#define LOGIN_HOSTS "login_hosts"
 #define SLURM_CLUSTERS 8 /* the most that one command can use */
 
 /* A cluster in use, and its queue when last read. */

@@ -331,6 +331,15 @@ static void *open_ctx(const struct provider_env *env, struct error *err)
 	return tpu_ctx_open(env, provider_tpu_node.name, &maker, specify, err);
 }
 
+static void doctor_job(const struct job *job, const struct provider_env *env,
+		       struct checks *out)
+{
+	const struct google_need need = { .service = SERVICE_TPU,
+					  .zone = true };
+
+	doctor_google_job(job, env, &need, out);
+}
+
 const struct provider provider_tpu_node = {
 	.name = "tpu-node",
 	.summary = "Cloud TPU nodes, with VMs beside them",
@@ -348,4 +357,5 @@ const struct provider provider_tpu_node = {
 	.platform = &platform_gce,
 	.commands = iap_commands,
 	.doctor = doctor_google,
+	.doctor_job = doctor_job,
 };

@@ -291,6 +291,15 @@ static void *open_ctx(const struct provider_env *env, struct error *err)
 	return tpu_ctx_open(env, provider_tpu_vm.name, &maker, specify, err);
 }
 
+static void doctor_job(const struct job *job, const struct provider_env *env,
+		       struct checks *out)
+{
+	const struct google_need need = { .service = SERVICE_TPU,
+					  .zone = true };
+
+	doctor_google_job(job, env, &need, out);
+}
+
 const struct provider provider_tpu_vm = {
 	.name = "tpu-vm",
 	.summary = "Cloud TPU VMs and pod slices, over ssh",
@@ -310,4 +319,5 @@ const struct provider provider_tpu_vm = {
 	.platform = &platform_gce,
 	.commands = iap_commands,
 	.doctor = doctor_google,
+	.doctor_job = doctor_job,
 };

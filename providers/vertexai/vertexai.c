@@ -246,6 +246,15 @@ static void *open_service(const struct provider_env *env, struct error *err)
 	return managed_open(&service, env, err);
 }
 
+static void doctor_job(const struct job *job, const struct provider_env *env,
+		       struct checks *out)
+{
+	const struct google_need need = { .service = SERVICE_AIPLATFORM,
+					  .region = location(job) };
+
+	doctor_google_job(job, env, &need, out);
+}
+
 const struct provider provider_vertex_ai = {
 	.name = "vertex-ai",
 	.summary = "Vertex AI custom jobs",
@@ -263,4 +272,5 @@ const struct provider provider_vertex_ai = {
 	.platform = &platform_gce,
 	.render = &vertex_ai_render,
 	.doctor = doctor_google,
+	.doctor_job = doctor_job,
 };

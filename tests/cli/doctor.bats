@@ -124,8 +124,9 @@ PY
   run jobrun doctor --format xml
   [ "$status" -eq 64 ]
   [[ $output == *"--format takes text or json, not 'xml'"* ]]
-  run jobrun doctor more
-  [ "$status" -eq 64 ]
+  run jobrun doctor nosuch.yaml
+  [ "$status" -eq 65 ]
+  [[ $output == *"cannot open 'nosuch.yaml'"* ]]
 }
 
 # slurm STATUS TEXT: sinfo prints the text and ends with the status

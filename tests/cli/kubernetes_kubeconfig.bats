@@ -142,3 +142,37 @@ doctor() {
   [ "$status" -eq 69 ]
   [[ $output == *"bad      version "* ]]
 }
+
+@test "doctor of a job says what its cluster lacks, and which rights for it" {
+  pods_of asks 0
+  tell state '{"kueue": "v1beta2", "jobset": true, "role": '"$(role)"'}'
+  run doctor asks.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"ok       kubeconfig                cluster '$BASE' (context 'test'), namespace 'team'"* ]]
+  [[ $output == *"ok       runs as "*" in namespace 'team'"* ]]
+  [[ $output == *"ok       plan                      'jobrun apply' can start it"* ]]
+  # Rights that it needs, and one that it can do without.
+  tell state '{"role": '"$(role jobsets)"'}'
+  run doctor asks.yaml
+  echo "$output"
+  [ "$status" -eq 77 ]
+  [[ $output == *"bad      right                     the right to "*"jobsets in namespace 'team'"* ]]
+  tell state '{"role": '"$(role pods/log)"'}'
+  run doctor asks.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"missing  right                     the right to get pods/log in namespace 'team': without it there are no logs"* ]]
+  tell state '{"kueue": false, "role": null}'
+  run doctor asks.yaml
+  [ "$status" -eq 0 ]
+  [[ $output != *Kueue* ]]
+  run doctor --set jobrun.kubernetes.queue=team-a asks.yaml
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"bad      queue                     the cluster has no Kueue: nothing waits in queue 'team-a'"* ]]
+  sed 's/127.0.0.1:[0-9]*/127.0.0.1:1/' "$KUBECONFIG" >gone
+  KUBECONFIG=gone run doctor asks.yaml
+  [ "$status" -eq 69 ]
+  [[ $output == *"bad      version "* && $output != *plan* ]]
+}

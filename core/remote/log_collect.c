@@ -74,7 +74,7 @@ static struct log_writer *open_writer(const struct log_collect *c,
 	return writer;
 }
 
-/* Reads the bytes that log_collect_line() stored. */
+/* Reads the bytes that log_collect_piece() stored. */
 static void take_bytes(const json_t *line, struct buf *out)
 {
 	const json_t *text = json_object_get(line, "text");
@@ -255,21 +255,31 @@ static void put_bytes(json_t *line, const char *bytes, size_t len)
 	buf_done(&coded);
 }
 
-json_t *log_collect_line(long trial, size_t task, enum log_stream stream,
-			 int64_t time_ms, const char *text, size_t len)
+json_t *log_collect_piece(long trial, size_t task, enum log_stream stream,
+			  int64_t time_ms, const char *text, size_t len)
 {
 	json_t *out = json_object();
-	struct buf whole = { 0 };
 
 	if (trial)
 		json_put_int(out, "trial", trial);
 	json_put_int(out, "task", (long long)task);
 	json_put_int(out, "stream", stream);
 	json_put_int(out, "timeMs", time_ms);
+	put_bytes(out, text, len);
+	return out;
+}
+
+json_t *log_collect_line(long trial, size_t task, enum log_stream stream,
+			 int64_t time_ms, const char *text, size_t len)
+{
+	struct buf whole = { 0 };
+	json_t *out;
+
 	buf_add(&whole, text, len);
 	if (!len || text[len - 1] != '\n')
 		buf_putc(&whole, '\n');
-	put_bytes(out, whole.data, whole.len);
+	out = log_collect_piece(trial, task, stream, time_ms, whole.data,
+				whole.len);
 	buf_done(&whole);
 	return out;
 }

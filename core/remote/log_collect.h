@@ -43,6 +43,11 @@ void log_collect_close(struct log_collect *c);
 json_t *log_collect_line(long trial, size_t task, enum log_stream stream,
 			 int64_t time_ms, const char *text, size_t len);
 
+/* The same of a piece of a line, to which nothing is added: the next piece of
+ * that task and stream goes on where this one ends. */
+json_t *log_collect_piece(long trial, size_t task, enum log_stream stream,
+			  int64_t time_ms, const char *text, size_t len);
+
 /* Adds lines, those of a trial in its folder; changes of `state` that belong to
  * them are written with them.  Takes `lines`. */
 int log_collect_take(struct log_collect *c, json_t *lines, struct error *err);

@@ -8,7 +8,11 @@
  * removed or reordered.  The state (core/remote/log_collect.h) has by the pod's
  * uid:
  *
- *	{"since": "2026-11-21T02:38:57Z", "seen": 3, "done": true}
+ *	{"since": "2026-11-21T02:38:57Z", "seen": 3, "part": 131072,
+ *	 "done": true}
+ *
+ * A line that is not yet whole is taken in pieces, so that no line has to fit
+ * in memory; "part" is how many bytes of the next line are in the folder.
  *
  * A process that follows a run keeps its streams open between looks and only
  * takes what has come.  A single look asks all pods at once, and waits for a
@@ -28,6 +32,10 @@
 
 /* How many streams are open at once; more pods take turns. */
 #define STREAMS_MAX 128
+/* How many bytes are kept of all pods that write faster than they are read, and
+ * the fewest shares that these are divided into. */
+#define KEPT_ALL ((size_t)16 << 20)
+#define KEPT_SHARES 8
 /* How long a run that has ended waits for logs that do not come. */
 #define SETTLE_MS 10000
 /* How long a single look waits for pods without output, and for pods that keep
@@ -41,9 +49,10 @@
 /* The pause before a broken stream is opened again; it doubles each time. */
 #define AGAIN_MS 1000
 #define AGAIN_MAX_MS 30000
-/* A longer line is cut. */
-#define LINE_MAX_BYTES ((size_t)4 << 20)
+/* How much of a line without its end makes a piece. */
+#define PIECE_MIN ((size_t)64 << 10)
 #define SECOND_LEN 19 /* "2026-11-21T02:38:57" */
+#define STAMP_MAX 40  /* with its fraction and zone */
 #define LOG_NAME "pod-log"
 
 /* What was read of one pod. */
@@ -56,10 +65,11 @@ struct pod_log {
 
 	struct pod_stream *stream;   /* or NULL */
 	bool from_end;               /* opened after the pod's end */
-	struct buf rest;             /* an incomplete line */
-	bool cut;                    /* skip the rest of a line that was cut */
+	struct buf rest;             /* what is not taken yet */
+	size_t part;                 /* bytes taken of a line without its end */
 	char second[SECOND_LEN + 1]; /* of the last line in the stream */
 	long long nth;               /* number of the line within that second */
+	int64_t line_ms;             /* time of that line */
 	int64_t heard_ms;            /* when the stream last sent something */
 	int64_t not_before_ms;
 	int failures;
@@ -75,99 +85,102 @@ struct kube_logs {
 
 /* ---- lines ------------------------------------------------------------- */
 
-/* A line as the API gives it: "2026-11-21T02:38:57.123456789Z text". */
-struct pod_line {
-	const char *stamp;
-	const char *text;
-	size_t len;
-};
-
-/* Returns the next line before `end`; false if there is none.  An incomplete
- * line counts only if the pod has ended. */
-static bool next_line(const char **p, const char *end, bool ended,
-		      struct pod_line *out)
+/* Reads the stamp at the start of a line, "2026-11-21T02:38:57.123456789Z text";
+ * false if there is none. */
+static bool begin_line(struct pod_log *log, const char **p, const char *end)
 {
-	const char *from = *p;
-	const char *to = memchr(from, '\n', (size_t)(end - from));
-	const char *blank;
-
-	if (from == end || (!to && !ended))
-		return false;
-	*p = to ? to + 1 : end;
-	to = to ? to : end;
-	blank = memchr(from, ' ', (size_t)(to - from));
-	if (!blank)
-		return false;
-	*out = (struct pod_line){ .stamp = from,
-				  .text = blank + 1,
-				  .len = (size_t)(to - blank - 1) };
-	return true;
-}
-
-static int64_t stamp_ms(const struct pod_line *line)
-{
-	char text[40];
+	size_t len = (size_t)(end - *p);
+	const char *blank = memchr(*p, ' ', len < STAMP_MAX ? len : STAMP_MAX);
+	char stamp[STAMP_MAX + 1];
 	int64_t ms;
 
-	snprintf(text, sizeof(text), "%.*s",
-		 (int)(line->text - 1 - line->stamp), line->stamp);
-	ms = time_parse(text);
-	return ms > 0 ? ms : time_now_ms();
-}
-
-/* Whether the folder already has the line. */
-static bool is_known(const struct pod_log *log, const json_t *state)
-{
-	int order = strncmp(log->second, json_get_text(state, "since", ""),
-			    SECOND_LEN);
-
-	return order < 0 ||
-	       (order == 0 && log->nth <= json_get_int(state, "seen", 0));
-}
-
-static void take_line(struct pod_log *log, const struct pod_line *line,
-		      bool trials, json_t *state, json_t *lines)
-{
-	if (strncmp(line->stamp, log->second, SECOND_LEN) > 0) {
+	if (!blank)
+		return false;
+	snprintf(stamp, sizeof(stamp), "%.*s", (int)(blank - *p), *p);
+	ms = time_parse(stamp);
+	if (ms <= 0)
+		return false;
+	if (strncmp(stamp, log->second, SECOND_LEN) > 0) {
 		snprintf(log->second, sizeof(log->second), "%.*s", SECOND_LEN,
-			 line->stamp);
+			 stamp);
 		log->nth = 0;
 	}
 	log->nth++;
-	if (is_known(log, state))
-		return;
-	json_array_append_new(
-		lines, log_collect_line(trials ? (long)log->task + 1 : 0,
-					trials ? 0 : log->task, LOG_STDOUT,
-					stamp_ms(line), line->text, line->len));
-	json_put(state, "since", json_sprintf("%sZ", log->second));
-	json_put_int(state, "seen", log->nth);
+	log->line_ms = ms;
+	*p = blank + 1;
+	return true;
 }
 
-/* Adds the new lines in `rest` to `lines`; with `trials` each pod is a
- * trial. */
+/* Returns how many bytes of the present line the folder has, SIZE_MAX if all of
+ * it. */
+static size_t known_part(const struct pod_log *log, const json_t *state)
+{
+	int order = strncmp(log->second, json_get_text(state, "since", ""),
+			    SECOND_LEN);
+	long long seen = json_get_int(state, "seen", 0);
+
+	if (order < 0 || (order == 0 && log->nth <= seen))
+		return SIZE_MAX;
+	return order == 0 && log->nth == seen + 1
+		       ? (size_t)json_get_int(state, "part", 0)
+		       : 0;
+}
+
+/* Adds to `lines` what the folder lacks of a piece of the present line, which
+ * is its `last` or not.  With `trials` each pod is a trial. */
+static void take_piece(struct pod_log *log, const char *text, size_t len,
+		       bool last, bool trials, json_t *state, json_t *lines)
+{
+	json_t *(*make)(long, size_t, enum log_stream, int64_t, const char *,
+			size_t) = last ? log_collect_line : log_collect_piece;
+	size_t known = known_part(log, state);
+	size_t skip = known > log->part ? known - log->part : 0;
+
+	skip = skip < len ? skip : len;
+	log->part = last ? 0 : log->part + len;
+	if (known == SIZE_MAX || (!last && skip == len))
+		return;
+	json_array_append_new(lines,
+			      make(trials ? (long)log->task + 1 : 0,
+				   trials ? 0 : log->task, LOG_STDOUT,
+				   log->line_ms, text + skip, len - skip));
+	json_put(state, "since", json_sprintf("%sZ", log->second));
+	json_put_int(state, "seen", log->nth - !last);
+	json_put_int(state, "part", (long long)log->part);
+}
+
+/* Adds what is new in `rest` to `lines`: whole lines, and long pieces of one
+ * without its end, or all that there is with `whole`. */
 static void take_lines(struct pod_log *log, bool whole, bool trials,
 		       json_t *state, json_t *lines)
 {
 	const char *p = buf_text(&log->rest), *end = p + log->rest.len;
-	struct pod_line line;
-	const char *rest;
 
-	if (!log->rest.len)
+	while (p < end) {
+		const char *to = memchr(p, '\n', (size_t)(end - p));
+
+		if (!to && !whole && (size_t)(end - p) < PIECE_MIN)
+			break;
+		if (log->part || begin_line(log, &p, to ? to : end))
+			take_piece(log, p, (size_t)((to ? to : end) - p),
+				   to || whole, trials, state, lines);
+		p = to ? to + 1 : end;
+	}
+	buf_drop(&log->rest, (size_t)(p - buf_text(&log->rest)));
+}
+
+/* Ends a line whose rest will never come. */
+static void close_line(const struct pod_log *log, bool trials, json_t *state,
+		       json_t *lines)
+{
+	if (!json_get_int(state, "part", 0))
 		return;
-	if (log->cut) {
-		rest = memchr(p, '\n', log->rest.len);
-		p = rest ? rest + 1 : end;
-		log->cut = !rest;
-	}
-	while (p < end && next_line(&p, end, whole, &line))
-		take_line(log, &line, trials, state, lines);
-	if ((size_t)(end - p) > LINE_MAX_BYTES &&
-	    next_line(&p, end, true, &line)) {
-		take_line(log, &line, trials, state, lines);
-		log->cut = true;
-	}
-	buf_drop(&log->rest, (size_t)(p - log->rest.data));
+	json_put_int(state, "seen", json_get_int(state, "seen", 0) + 1);
+	json_put_int(state, "part", 0);
+	json_array_append_new(
+		lines, log_collect_line(trials ? (long)log->task + 1 : 0,
+					trials ? 0 : log->task, LOG_STDOUT,
+					time_now_ms(), "", 0));
 }
 
 /* ---- the state --------------------------------------------------------- */
@@ -229,27 +242,37 @@ static bool is_done(struct log_collect *c, const char *uid)
 
 /* Ends a stream: either its pod is done, or the stream is opened again
  * later. */
-static void end_stream(struct log_collect *c, struct pod_log *log, long status)
+static void end_stream(struct log_collect *c, struct pod_log *log, long status,
+		       json_t *lines)
 {
+	json_t *state = state_of_pod(c, log->uid);
 	bool good = status / 100 == 2;
 	int64_t wait_ms = AGAIN_MS;
 	int i;
 
 	buf_clear(&log->rest);
-	log->cut = false;
+	log->part = 0;
 	log->second[0] = '\0';
 	log->nth = 0;
 	/* Nothing more will come from a pod that is gone or never wrote, or
 	 * whose stream was opened after its end. */
 	if ((good && log->from_end) || status == 404 ||
-	    (log->ended && status == 400))
-		json_object_set_new(state_of_pod(c, log->uid), "done",
-				    json_true());
+	    (log->ended && status == 400)) {
+		close_line(log, c->spec.tuning.params.count, state, lines);
+		json_object_set_new(state, "done", json_true());
+	}
 	log->failures = good ? 0 : log->failures + 1;
 	for (i = 1; i < log->failures && wait_ms < AGAIN_MAX_MS; i++)
 		wait_ms *= 2;
 	log->not_before_ms =
 		good && log->ended ? 0 : time_monotonic_ms() + wait_ms;
+}
+
+static size_t kept_share(size_t wanted)
+{
+	size_t shares = wanted < STREAMS_MAX ? wanted : STREAMS_MAX;
+
+	return KEPT_ALL / (shares > KEPT_SHARES ? shares : KEPT_SHARES);
 }
 
 /* Opens a stream for each pod that has none and is not done. */
@@ -271,7 +294,8 @@ static void begin_streams(struct log_collect *c, const struct kube_at *at,
 		log->stream = pod_stream_open(
 			at, log->name,
 			json_get_text(state_of_pod(c, log->uid), "since", ""),
-			follow && !log->ended && wanted <= STREAMS_MAX);
+			follow && !log->ended && wanted <= STREAMS_MAX,
+			kept_share(wanted));
 		log->heard_ms = time_monotonic_ms();
 		open += log->stream != NULL;
 	}
@@ -279,18 +303,20 @@ static void begin_streams(struct log_collect *c, const struct kube_at *at,
 
 /* Whether an earlier pod of the same task has yet to send its output.  Pods of
  * a task follow each other, so of two that have ended the first line tells which
- * was earlier, once both have sent one. */
+ * was earlier, once both have sent one.  What has begun a line ends it. */
 static bool is_held(const struct kube_logs *logs, const struct pod_log *log)
 {
 	int64_t now_ms = time_monotonic_ms();
 	const struct pod_log *other;
 
+	if (log->part)
+		return false;
 	for (other = logs->pods; other; other = other->next) {
 		if (other == log || other->task != log->task ||
 		    !other->stream || !other->ended ||
 		    now_ms - other->heard_ms >= HELD_MS)
 			continue;
-		if (!log->ended || !other->rest.len ||
+		if (!log->ended || !other->rest.len || other->part ||
 		    strcmp(buf_text(&other->rest), buf_text(&log->rest)) < 0)
 			return true;
 	}
@@ -338,9 +364,10 @@ static size_t take_all(struct log_collect *c, struct kube_logs *logs)
 		}
 		batches[n] = json_array();
 		take_lines(log, status / 100 == 2 && log->from_end, trials,
-			   state_of_pod(c, log->uid), batches[n++]);
+			   state_of_pod(c, log->uid), batches[n]);
 		if (ended)
-			end_stream(c, log, status);
+			end_stream(c, log, status, batches[n]);
+		n++;
 	}
 	take_batches(c, batches, n);
 	free(batches);

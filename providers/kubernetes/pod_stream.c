@@ -6,8 +6,6 @@
 
 #include "core/net/url.h"
 
-/* The most that is kept of a pod that writes faster than it is read. */
-#define KEPT_MAX ((size_t)4 << 20)
 /* A program may be silent for long; a broken connection is noticed only
  * then. */
 #define STALL_S 300
@@ -17,6 +15,7 @@ static const struct retry_policy one_try = { 0 };
 struct pod_stream {
 	struct apiserver_stream *stream;
 	char *url;
+	size_t kept_max;
 
 	/* The lock protects these members, used by the reader and the client's
 	 * thread. */
@@ -34,7 +33,7 @@ static int take_data(void *arg, const struct http_response *response,
 
 	(void)response;
 	pthread_mutex_lock(&stream->lock);
-	stream->paused = stream->kept.len >= KEPT_MAX;
+	stream->paused = stream->kept.len >= stream->kept_max;
 	if (stream->paused)
 		ret = 1;
 	else
@@ -68,7 +67,8 @@ static char *log_path(const struct kube_at *at, const char *pod,
 }
 
 struct pod_stream *pod_stream_open(const struct kube_at *at, const char *pod,
-				   const char *since, bool follow)
+				   const char *since, bool follow,
+				   size_t kept_max)
 {
 	struct pod_stream *stream = mem_alloc(sizeof(*stream));
 	struct http_request request = { .method = "GET",
@@ -81,6 +81,7 @@ struct pod_stream *pod_stream_open(const struct kube_at *at, const char *pod,
 	struct error ignored;
 
 	pthread_mutex_init(&stream->lock, NULL);
+	stream->kept_max = kept_max;
 	stream->url = log_path(at, pod, since, follow);
 	request.url = stream->url;
 	stream->stream = apiserver_stream(at->api, &request, &ignored);

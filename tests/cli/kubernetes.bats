@@ -490,6 +490,39 @@ print(one["method"], one["path"].rpartition("/")[2])' "$from")
   jobrun delete many
 }
 
+# The log has SIZE bytes.
+logged() {
+  [ "$(cat "$JOBRUN_STATE_DIR"/runs/long.1/logs/master-0.stdout | wc -c)" -ge "$1" ]
+}
+
+@test "a line longer than memory should hold comes whole, though its reader is killed" {
+  tell state '{"pods": [{"run": true}]}'
+  cat >long.py <<END
+import os, sys, time
+sys.stdout.write("x" * 300000)
+sys.stdout.flush()
+while not os.path.exists("$TMP/go"):
+    time.sleep(0.05)
+sys.stdout.write("y" * 6000000 + "\\nlast")
+END
+  cat >job.yaml <<END
+jobId: long
+trainingInput: {scaleTier: BASIC, masterConfig: {imageUri: "python:3"}}
+jobrun: {provider: kubernetes, command: [python3, $TMP/long.py]}
+END
+  jobrun apply --yes job.yaml >/dev/null 2>&1 3>&- &
+  follower=$!
+  wait_until 30 logged 200000
+  kill -9 "$follower"
+  touch "$TMP/go"
+  jobrun wait long
+  jobrun logs --no-prefix --time none long >out
+  python3 -c '
+with open("state/runs/long.1/logs/master-0.stdout") as file:
+    assert file.read() == "x" * 300000 + "y" * 6000000 + "\nlast\n"'
+  jobrun delete long
+}
+
 @test "status shows what was last known of a cluster that does not answer" {
   tell state '{"pods": [{"hold": true}]}'
   pods_of away 1

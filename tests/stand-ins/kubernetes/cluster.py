@@ -36,6 +36,8 @@ import restarts
 from objects import KIND, now
 
 INDEX = "batch.kubernetes.io/job-completion-index"
+# A container runtime passes a longer line on in pieces.
+PIECE = 16384
 
 
 def condition(kind, reason="", message="", value="True"):
@@ -87,7 +89,7 @@ class Pod:
         self.name = name
         self.item = item
         self.script = script
-        self.log = []  # (time, text)
+        self.log = []  # (time, a line or a piece of one)
         self.ended = False
         self.called = 0  # the attempt at which it is to start again in place
         self.process = None
@@ -204,7 +206,7 @@ class Pod:
 
     def play(self):
         for line in self.script.get("lines", []):
-            self.write(line)
+            self.write(line + "\n")
             time.sleep(self.script.get("every", 0))
         while self.script.get("hold") and self.there() and not self.called:
             time.sleep(0.02)
@@ -271,8 +273,8 @@ class Pod:
             stderr=subprocess.STDOUT)
         if not self.there():
             self.end()
-        for line in self.process.stdout:
-            self.write(line.decode(errors="surrogateescape").rstrip("\n"))
+        while piece := self.process.stdout.readline(PIECE):
+            self.write(piece.decode(errors="surrogateescape"))
         code = self.process.wait()
         return 128 - code if code < 0 else code
 

@@ -444,21 +444,21 @@ class Server(http.server.ThreadingHTTPServer):
             float(query.get("timeoutSeconds", WATCH_S)), WATCH_S)
         handler.start_stream("application/json")
         for event in first:
-            handler.send_chunk(event)
+            handler.send_line(event)
         while True:
             with self.lock:
                 try:
                     events = self.objects.since(kind, namespace, query, at)
                 except Answer as gone:
-                    handler.send_chunk(json.dumps({
+                    handler.send_line(json.dumps({
                         "type": "ERROR", "object": json.loads(gone.body)}))
                     break
                 at = self.objects.version if not events else events[-1][0]
             for _, event, item in events:
-                handler.send_chunk(json.dumps({"type": event,
+                handler.send_line(json.dumps({"type": event,
                                                "object": item}))
             if not events and query.get("allowWatchBookmarks"):
-                handler.send_chunk(json.dumps({
+                handler.send_line(json.dumps({
                     "type": "BOOKMARK", "object": {
                         "kind": kind.name, "apiVersion": kind.api,
                         "metadata": {"resourceVersion": str(at)}}}))
@@ -485,7 +485,7 @@ class Server(http.server.ThreadingHTTPServer):
         stamps = query.get("timestamps") == "true"
         since = query.get("sinceTime", "")[:19]
         handler.start_stream("text/plain")
-        sent = 0
+        sent, whole = 0, True
         while True:
             with self.lock:
                 lines, sent = pod.log[sent:], len(pod.log)
@@ -493,8 +493,12 @@ class Server(http.server.ThreadingHTTPServer):
                     not pod.there()
                 if not lines and not ended:
                     self.lock.wait(1)
-            text = "".join((f"{at} " if stamps else "") + line + "\n"
-                           for at, line in lines if at[:19] >= since)
+            # Only the first piece of a line has a stamp, as of a kubelet.
+            text = ""
+            for at, piece in lines:
+                if at[:19] >= since:
+                    text += (f"{at} " if stamps and whole else "") + piece
+                    whole = piece.endswith("\n")
             if text:
                 handler.send_chunk(text)
             if ended and not lines:
@@ -592,11 +596,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
 
+    def send_line(self, text):
+        self.send_chunk(text.rstrip("\n") + "\n")
+
     def send_chunk(self, text):
         # What a pod writes need not be text.
         data = text.encode(errors="surrogateescape")
-        if not text.endswith("\n"):
-            data += b"\n"
         if self.fault:
             # In the middle of what there is.
             data = data[:len(data) // 2 + 1]

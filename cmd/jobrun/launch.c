@@ -440,6 +440,15 @@ static int run_member(struct app *app, const struct launch_opts *opts,
 	return status < 0 ? app_fail(app, &err) : status;
 }
 
+static bool is_standalone(char **command)
+{
+	struct strings words = { .items = (const char **)command };
+
+	while (command[words.count])
+		words.count++;
+	return topology_is_standalone(&words);
+}
+
 /* Runs the command with the variables of the task `self`. */
 static int run_command(struct app *app, const struct launch_opts *opts,
 		       struct launching *launching, const struct topology *all,
@@ -546,6 +555,7 @@ static int run(struct app *app, int argc, char **argv)
 		status = run_member(app, &opts, &all, self);
 		goto out;
 	}
+	all.standalone = is_standalone(command);
 	if (opts.trials) {
 		all.trial_id = trial.number;
 		all.metric_file = trial.metric_file;

@@ -64,17 +64,6 @@ static const char *make_command(const struct job *job, struct arena *mem,
 	return NULL;
 }
 
-/* Whether --standalone is given, perhaps within a line for a shell. */
-static bool is_standalone(const struct strings *command)
-{
-	size_t i;
-
-	for (i = 0; i < command->count; i++)
-		if (strstr(command->items[i], "--standalone"))
-			return true;
-	return false;
-}
-
 static const char *check_processes_given(const struct job *job,
 					 const struct topology *all)
 {
@@ -191,7 +180,7 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 		*missing = make_packages(job, mem, out);
 	if (!*missing)
 		*missing = check_processes_given(job, &out->topology);
-	out->topology.standalone = is_standalone(&out->command);
+	out->topology.standalone = topology_is_standalone(&out->command);
 	out->setup = block->setup;
 	out->docker_image = block->docker.image;
 	out->docker_flags = block->docker.run_flags;

@@ -333,6 +333,16 @@ void topology_rank(struct topology *all)
 	free(sorted);
 }
 
+bool topology_is_standalone(const struct strings *command)
+{
+	size_t i;
+
+	for (i = 0; i < command->count; i++)
+		if (strstr(command->items[i], "--standalone"))
+			return true;
+	return false;
+}
+
 int topology_find(const struct topology *all, enum task_type type, int index)
 {
 	size_t i;

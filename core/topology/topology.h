@@ -156,6 +156,10 @@ size_t topology_on_host(const struct topology *all, size_t host, size_t hosts,
  * called again when those have changed. */
 void topology_rank(struct topology *all);
 
+/* Whether the command's torchrun makes a world of one machine: whether it has
+ * --standalone, perhaps within a line for a shell. */
+bool topology_is_standalone(const struct strings *command);
+
 /* The ordinal of a task, or -1. */
 int topology_find(const struct topology *all, enum task_type type, int index);
 

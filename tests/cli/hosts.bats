@@ -2,6 +2,7 @@
 # bats file_tags=server
 load helper
 load sshd
+load ddp
 
 @test "tasks run on their hosts, and what they leave comes back" {
   sshd_up 3
@@ -495,60 +496,19 @@ E
   [ ! -e state/known_hosts/a ]
 }
 
-# Eight processes on two hosts: jobrun starts them, or a launcher of one on
-# each host does, of what torchrun's own options have for defaults.
-@test "DDP trains in four processes on each of two hosts" {
-  /usr/bin/python3 -c 'import torch' 2>/dev/null || skip "needs python3-torch"
+@test "DDP trains in several processes on each of two hosts, by jobrun and by torchrun" {
+  has_torchrun
   sshd_up 2
-  mkdir src
-  cat >src/train.py <<'E'
-import os
-import torch
-import torch.distributed as dist
-
-os.environ["GLOO_SOCKET_IFNAME"] = "lo"
-dist.init_process_group("gloo")
-rank = torch.tensor([float(dist.get_rank())])
-model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))
-model(rank).sum().backward()
-dist.all_reduce(rank)
-print("rank %d of %d, %s of %s in group %s: sum %d" % (
-    dist.get_rank(), dist.get_world_size(), os.environ["LOCAL_RANK"],
-    os.environ["LOCAL_WORLD_SIZE"], os.environ["GROUP_RANK"], rank.item()))
-dist.barrier()
-dist.destroy_process_group()
-E
-  cat >src/torchrun <<'E'
-#!/bin/sh
-# As torch/distributed/run.py reads its defaults.
-i=0
-while [ $i -lt "$PET_NPROC_PER_NODE" ]; do
-  RANK=$((PET_NODE_RANK * PET_NPROC_PER_NODE + i)) LOCAL_RANK=$i \
-    WORLD_SIZE=$((PET_NNODES * PET_NPROC_PER_NODE)) \
-    LOCAL_WORLD_SIZE=$PET_NPROC_PER_NODE GROUP_RANK=$PET_NODE_RANK \
-    MASTER_ADDR=$PET_MASTER_ADDR MASTER_PORT=$PET_MASTER_PORT \
-    /usr/bin/python3 "$@" &
-  i=$((i + 1))
-done
-wait
-E
-  chmod +x src/torchrun
-  host_job a.yaml a h1,h2 x '  source: src
-  processesPerHost: 4
-  env: {OMP_NUM_THREADS: "1"}'
-  sed -i 's,command:.*,command: [/usr/bin/python3\, train.py],
-    s/\(master\|worker\)Type:.*/&\n  \1Config: {acceleratorConfig: {type: NVIDIA_TESLA_T4, count: 4}}/' a.yaml
-  sed 's,/usr/bin/python3\,,./torchrun\,,; s/jobId: a/jobId: b/
-    s/processesPerHost: 4/processesPerHost: 1/' a.yaml >b.yaml
+  host_job a.yaml a h1,h2 x
+  sed "s/jobId: a/jobId: b/" a.yaml >b.yaml
+  ddp a.yaml 4
+  ddp b.yaml 2 torchrun
   for job in a b; do
+    count=$([ $job = a ] && echo 4 || echo 2)
     run jobrun apply $job.yaml
     echo "$output"
     [ "$status" -eq 0 ]
-    [[ $output == *"rank 0 of 8, 0 of 4 in group 0: sum 28"* ]]
-    [[ $output == *"rank 3 of 8, 3 of 4 in group 0: sum 28"* ]]
-    [[ $output == *"rank 4 of 8, 0 of 4 in group 1: sum 28"* ]]
-    # Four processes share the output of one torchrun, so lines can meet.
-    [ "$(grep -o 'of 8, . of 4 in group .: sum 28' <<<"$output" | wc -l)" -eq 8 ]
+    is_one_world $count "$output"
   done
   [ "$(field a '[t["host"] for t in j["tasks"]]')" = "['h1', 'h1', 'h1', 'h1', 'h2', 'h2', 'h2', 'h2']" ]
   [ "$(field b '[t["host"] for t in j["tasks"]]')" = "['h1', 'h2']" ]

@@ -455,6 +455,8 @@ told() {
   export CLOUD_ML_JOB_ID=1234567890 CLUSTER_SPEC='{"cluster":{"workerpool0":["a-0:2222"],"workerpool1":["b-0:2222","b-1:2222"],"workerpool2":["c-0:2222"]},"environment":"cloud","task":{"type":"workerpool1","index":0,"trial":""},"job":"{}"}'
   [ "$(told --from vertex-ai --processes 4)" = "$(for i in 0 1 2 3; do echo "$((4 + i)) 12 $i 4 1 a-0 worker $((3 + i)) 12 True None"; done)" ]
   [ "$(told --from vertex-ai --processes 1)" = "1 3 0 1 1 a-0 worker 0 3 True 3" ]
+  # A torchrun that makes a world of one machine is told of no other.
+  [ -z "$(jobrun launch --from vertex-ai -- sh -c 'env | grep ^PET_ || : --standalone')" ]
   # The master's machine has workers, too.
   CLUSTER_SPEC=${CLUSTER_SPEC/\"type\":\"workerpool1\"/\"type\":\"workerpool0\"}
   [ "$(told --from vertex-ai --processes 2)" = "0 6 0 2 0 a-0 chief 0 6 True None

@@ -63,10 +63,14 @@ MinJobAge=300
 AccountingStorageType=accounting_storage/none
 JobCompType=jobcomp/none
 JobAcctGatherType=jobacct_gather/none
+GresTypes=gpu
 E
+  # Four GPUs on each node, which are files.
+  touch "$SLURM"/gpu{0,1,2,3}
+  echo "Name=gpu File=$SLURM/gpu[0-3]" >"$SLURM/gres.conf"
   for i in 1 2 3 4; do
     echo "NodeName=n$i NodeHostname=$host NodeAddr=127.0.0.1 Port=$((port + i))" \
-      "CPUs=4 RealMemory=32000 State=UNKNOWN"
+      "CPUs=4 RealMemory=32000 Gres=gpu:4 State=UNKNOWN"
   done >>"$SLURM_CONF"
   echo "PartitionName=main Nodes=ALL Default=YES State=UP" >>"$SLURM_CONF"
 }

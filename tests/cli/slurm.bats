@@ -7,6 +7,7 @@ eval "$(declare -f setup | sed '1s/setup/setup_of_all/')"
 eval "$(declare -f teardown | sed '1s/teardown/teardown_of_all/')"
 load sshd
 load slurm
+load ddp
 load upgrade
 
 setup_file() { slurm_up; }
@@ -901,6 +902,24 @@ ssh_master() {
   run jobrun metrics quickstart
   echo "$output"
   [[ $output == *[Ll]oss* && $output == *[Aa]ccuracy* ]]
+}
+
+@test "DDP trains in several processes on each of two nodes, by jobrun and by torchrun" {
+  has_torchrun
+  slurm_has_names || skip "needs names for the nodes"
+  slurm_job a.yaml a 1 x "  slurm: {gres: {NVIDIA_TESLA_T4: gpu}}"
+  sed "s/jobId: a/jobId: b/" a.yaml >b.yaml
+  ddp a.yaml 4
+  ddp b.yaml 2 torchrun
+  for job in a b; do
+    count=$([ $job = a ] && echo 4 || echo 2)
+    run timeout 300 "$JOBRUN" apply --yes $job.yaml
+    echo "$output"
+    [ "$status" = 0 ]
+    is_one_world $count "$(jobrun logs $job)"
+  done
+  [ "$(field a '[t["host"] for t in j["tasks"]]')" = "['n1', 'n1', 'n1', 'n1', 'n2', 'n2', 'n2', 'n2']" ]
+  [ "$(field b '[t["host"] for t in j["tasks"]]')" = "['n1', 'n2']" ]
 }
 
 # A PATH with what this machine has, but for Slurm's commands.

@@ -169,6 +169,57 @@ static void alike_tasks_are_one_pool(void **state)
 	done(&scene);
 }
 
+/* What torchrun's options are without any. */
+static void torchrun_makes_one_world_of_pods(void **state)
+{
+	static const struct {
+		const char *jobrun;
+		const char *nodes, *processes, *rank;
+	} rows[] = {
+		{ "", "2", "4", "(a reference)" },
+		{ "  kubernetes: {launcher: 'r.io/jobrun:1'}\n", "", "4", "" },
+		{ "  processesPerHost: 1\n", "2", "4", "(a reference)" },
+		{ "  kubernetes: {launcher: 'r.io/jobrun:1'}\n"
+		  "  processesPerHost: 4\n",
+		  "", "", "" },
+		{ "  command: [torchrun, --standalone, train.py]\n", "", "",
+		  "" },
+		{ "  env: {PET_NPROC_PER_NODE: '2'}\n", "2", "2",
+		  "(a reference)" },
+		{ "  env: {MASTER_ADDR: here}\n", "", "", "" },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(rows); i++) {
+		struct scene scene;
+		char text[2048];
+
+		snprintf(text, sizeof(text),
+			 "%s    acceleratorConfig: {type: NVIDIA_TESLA_T4, "
+			 "count: 4}\n"
+			 "  workerType: n1-standard-4\n  workerCount: 1\n"
+			 "  workerConfig: {acceleratorConfig: {type: "
+			 "NVIDIA_TESLA_T4, count: 4}}\n" TAIL "%s",
+			 "jobId: net\ntrainingInput:\n  scaleTier: CUSTOM\n"
+			 "  masterType: n1-standard-4\n  masterConfig:\n"
+			 "    imageUri: 'gcr.io/p/i:1'\n",
+			 rows[i].jobrun);
+		translate(&scene, text);
+		assert_string_equal(variable(&scene, 0, "PET_NNODES"),
+				    rows[i].nodes);
+		assert_string_equal(variable(&scene, 0, "PET_NPROC_PER_NODE"),
+				    rows[i].processes);
+		assert_string_equal(variable(&scene, 0, "PET_NODE_RANK"),
+				    rows[i].rank);
+		assert_string_equal(variable(&scene, 0, "PET_MASTER_ADDR"),
+				    *rows[i].nodes ? "net-node-0-0.net" : "");
+		assert_string_equal(variable(&scene, 0, "PET_MASTER_PORT"),
+				    *rows[i].nodes ? "29500" : "");
+		done(&scene);
+	}
+}
+
 static void other_tasks_are_pools_of_their_own(void **state)
 {
 	struct scene scene;
@@ -771,6 +822,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(alike_tasks_are_one_pool),
+		cmocka_unit_test(torchrun_makes_one_world_of_pods),
 		cmocka_unit_test(other_tasks_are_pools_of_their_own),
 		cmocka_unit_test(tpu_slices_have_a_pod_for_each_host),
 		cmocka_unit_test(restart_rules_are_failure_policies),

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tells a pod its peers, for programs and for read_kubernetes.c. */
+#include <string.h>
+
 #include "core/base/json.h"
 #include "core/topology/topology_read.h"
 #include "providers/kubernetes/manifest/env.h"
@@ -67,6 +69,51 @@ static void add_torch(const struct pod_maker *maker, const struct kube_pool *at,
 		       "jobrun in jobrun.kubernetes.launcher");
 }
 
+static void add_default(const struct pod_maker *maker, json_t *env,
+			const char *name, const char *value)
+{
+	if (!env_given(maker->job, name))
+		env_add_text(env, name, value);
+}
+
+static bool runs_one_torchrun(const struct pod_maker *maker)
+{
+	const struct jobrun_block *block = &maker->job->jobrun;
+
+	return !maker->out->tasks.tpu_slice &&
+	       (!block->processes_per_host ||
+		!strcmp(block->processes_per_host, "1")) &&
+	       !topology_is_standalone(&block->command) &&
+	       !topology_is_standalone(&maker->job->training_input.args);
+}
+
+/* Adds the defaults of torchrun's options, as in core/topology/contract_torch.c;
+ * the launcher adds those that differ between pods. */
+static void add_torchrun(const struct pod_maker *maker,
+			 const struct kube_pool *at, const char *master,
+			 json_t *env)
+{
+	const struct topology *tasks = &maker->out->tasks;
+	size_t world = topology_world_size(tasks);
+
+	if (world < 2 || at->first >= world || !runs_one_torchrun(maker) ||
+	    env_given(maker->job, "MASTER_ADDR"))
+		return;
+	if (tasks->accelerators)
+		add_default(maker, env, "PET_NPROC_PER_NODE",
+			    arena_printf(maker->mem, "%u",
+					 tasks->accelerators));
+	if (launcher_is_used(maker) || at->first)
+		return;
+	add_default(maker, env, "PET_NNODES",
+		    arena_printf(maker->mem, "%zu", world));
+	if (!env_given(maker->job, "PET_NODE_RANK"))
+		env_add_index(env, "PET_NODE_RANK");
+	add_default(maker, env, "PET_MASTER_ADDR", master);
+	add_default(maker, env, "PET_MASTER_PORT",
+		    arena_printf(maker->mem, "%d", TOPOLOGY_MASTER_PORT));
+}
+
 void pod_add_peers(const struct pod_maker *maker, const struct kube_pool *at,
 		   bool in_jobset, json_t *spec)
 {
@@ -92,4 +139,5 @@ void pod_add_peers(const struct pod_maker *maker, const struct kube_pool *at,
 				      job->name);
 	}
 	add_torch(maker, at, master, env);
+	add_torchrun(maker, at, master, env);
 }

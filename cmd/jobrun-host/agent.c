@@ -470,21 +470,26 @@ static int begin(struct agent *agent, struct error *err)
 	return 0;
 }
 
-int agent_main(const char *directory, const char *folder, int listener)
+char *agent_cache(const char *directory)
 {
 	const char *cache = getenv("XDG_CACHE_HOME");
 	const char *home = getenv("HOME");
+
+	if (directory)
+		return mem_strdup(directory);
+	if (cache && *cache == '/')
+		return mem_printf("%s/jobrun", cache);
+	return mem_printf("%s/.cache/jobrun", home ? home : "");
+}
+
+int agent_main(const char *directory, const char *folder, int listener)
+{
 	struct agent agent = { .folder = mem_strdup(folder),
 			       .listener = listener };
 	struct error err;
 	int ret = 1;
 
-	if (directory)
-		agent.cache = mem_strdup(directory);
-	else if (cache && *cache == '/')
-		agent.cache = mem_printf("%s/jobrun", cache);
-	else
-		agent.cache = mem_printf("%s/.cache/jobrun", home ? home : "");
+	agent.cache = agent_cache(directory);
 	child_init(&agent.setup, &agent, true);
 	prctl(PR_SET_NAME, "jobrun-host");
 	signal(SIGPIPE, SIG_IGN);

@@ -157,6 +157,9 @@ void lease_drop(struct agent *agent);
 /* Resumes the run of an earlier daemon that was killed, or whose host went
  * down. */
 void agent_take_up(struct agent *agent);
+/* The folder for shipped files, of a run in that directory (NULL: the default).
+ * Returns new. */
+char *agent_cache(const char *directory);
 /* Removes shipped files and agents that were not used for long. */
 void agent_tidy_cache(const struct agent *agent);
 

@@ -23,6 +23,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
+#include "core/device/device_queue.h"
 #include "core/device/look.h"
 
 #define HELLO_MAX 2048
@@ -500,7 +501,7 @@ out:
 }
 
 /* Answers with the devices of this machine. */
-static int tell_devices(void)
+static int tell_devices(const char *directory)
 {
 	struct arena *mem = arena_new();
 	struct error err = { 0 };
@@ -508,6 +509,10 @@ static int tell_devices(void)
 	struct buf text = { 0 };
 
 	if (all) {
+		char *cache = agent_cache(directory);
+
+		device_queue_show(cache, all, mem);
+		free(cache);
 		devices_write(all, &text);
 		say(FRAME_DEVICES_ARE, buf_text(&text));
 	} else {
@@ -533,7 +538,7 @@ int connect_main(const char *directory)
 		return refuse(&err);
 	}
 	if (frame.type == FRAME_DEVICES)
-		return tell_devices();
+		return tell_devices(directory);
 	daemon = attach(directory, &hello, &err);
 	free(hello.run);
 	free(hello.nonce);

@@ -43,9 +43,10 @@ struct agent_lease {
 	const char **ids; /* of those that it may take */
 	const char **held;
 	size_t held_count;
-	bool done;       /* holds what it needs, or there are none */
-	const char *why; /* it waits; NULL: not said yet */
-	int keeper;      /* the keeper reads the end of it; -1: none */
+	bool done;        /* holds what it needs, or there are none */
+	const char *why;  /* it waits; NULL: not said yet */
+	const char *note; /* whose runs the leases are; NULL: all users' */
+	int keeper;       /* the keeper reads the end of it; -1: none */
 };
 
 char *lease_machine(void)
@@ -109,6 +110,15 @@ static void refuse(struct agent_lease *lease, const char *why)
 	lease_drop(lease->agent);
 }
 
+static void say_waits(const struct agent_lease *lease)
+{
+	char *text = mem_printf("%s%s%s", lease->why, lease->note ? "; " : "",
+				lease->note ? lease->note : "");
+
+	say(lease->agent, FRAME_LEASE_WAITS, text);
+	free(text);
+}
+
 static void on_waits(void *arg, const char *what)
 {
 	struct agent_lease *lease = arg;
@@ -116,7 +126,7 @@ static void on_waits(void *arg, const char *what)
 	if (lease->why && !strcmp(lease->why, what))
 		return;
 	lease->why = arena_strdup(lease->mem, what);
-	say(lease->agent, FRAME_LEASE_WAITS, what);
+	say_waits(lease);
 }
 
 static void on_taken(void *arg, const size_t *taken)
@@ -142,7 +152,6 @@ static int join(struct agent_lease *lease, const struct device_choice *choice,
 	const char **names = arena_alloc(lease->mem, size);
 	const char **labels = arena_alloc(lease->mem, size);
 	struct device_queue_deps *deps = &lease->deps;
-	const char *note;
 
 	lease->ids = arena_alloc(lease->mem, size);
 	lease->vendor = arena_strdup(lease->mem, choice->items[0]->vendor);
@@ -153,8 +162,8 @@ static int join(struct agent_lease *lease, const struct device_choice *choice,
 			lease->mem, device_id(choice->items[i], lease->mem));
 		labels[i] = device_label(lease->ids[i], lease->mem);
 	}
-	if (lease_folder(lease->agent->cache, lease->mem, &deps->folder, &note,
-			 err) < 0)
+	if (lease_folder(lease->agent->cache, lease->mem, &deps->folder,
+			 &lease->note, err) < 0)
 		return -1;
 	lease->leases = lease_open(deps->folder, err);
 	if (lease->leases < 0)
@@ -233,7 +242,7 @@ int lease_begin(struct agent *agent, struct wire_in *in, struct error *err)
 	if (lease && lease->done)
 		say_leased(lease);
 	else if (lease && lease->why)
-		say(agent, FRAME_LEASE_WAITS, lease->why);
+		say_waits(lease);
 	if (lease)
 		return 0;
 	lease = agent->lease = read_lease(agent, in);

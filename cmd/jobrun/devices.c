@@ -13,6 +13,7 @@
 #include "core/base/units.h"
 #include "core/device/device.h"
 #include "core/device/device_json.h"
+#include "core/device/device_queue.h"
 #include "core/device/look.h"
 #include "core/store/store.h"
 #include "core/supervise/host_devices.h"
@@ -113,16 +114,24 @@ static void put_text(const json_t *all, int width, const char *none,
 
 /* The devices of this machine as the document that is shown; NULL on failure.
  * Returns new. */
-static json_t *look_here(struct arena *mem, struct error *err)
+static json_t *look_here(struct app *app, struct arena *mem, struct error *err)
 {
-	const struct devices *all = devices_look(mem, err);
+	struct devices *all = devices_look(mem, err);
+	struct store *store;
+	struct error ignored;
 	json_t *out;
 
 	if (!all)
 		return NULL;
+	store = store_open_to_read(&ignored);
+	device_queue_show(store ? store_folder(store) : "/", all, mem);
+	store_close(store);
+	if (all->note)
+		app_say(app, "%s", all->note);
 	out = json_object();
 	json_put_int(out, "formatVersion", 1);
 	json_put_text(out, "source", all->source);
+	json_put_text(out, "note", all->note);
 	json_put(out, "devices", devices_json(all));
 	return out;
 }
@@ -152,6 +161,7 @@ static void add_host(const struct host_devices *host, json_t *hosts,
 
 	json_put_text(about, "host", host->host);
 	json_put_text(about, "source", host->all ? host->all->source : NULL);
+	json_put_text(about, "note", host->all ? host->all->note : NULL);
 	json_put_text(about, "error", host->why);
 	json_array_append_new(hosts, about);
 	json_array_foreach(own, i, one)
@@ -208,6 +218,9 @@ static json_t *look_there(struct app *app, const char *list, struct arena *mem,
 		struct error why;
 
 		add_host(&told[i], hosts, devices);
+		if (told[i].all && told[i].all->note)
+			app_say(app, "host '%s': %s", told[i].host,
+				told[i].all->note);
 		if (told[i].all)
 			continue;
 		error_set(&why, told[i].code, "host '%s': %s", told[i].host,
@@ -237,7 +250,7 @@ static int run(struct app *app, int argc, char **argv)
 	if (rows_check(opts.format, &err) == 0)
 		all = opts.hosts
 			      ? look_there(app, opts.hosts, mem, &status, &err)
-			      : look_here(mem, &err);
+			      : look_here(app, mem, &err);
 	if (!all) {
 		status = app_fail(app, &err);
 		goto out;

@@ -52,6 +52,8 @@ struct devices {
 	struct device items[DEVICES_MAX];
 	size_t count;
 	const char *source; /* who reported them; NULL: no devices */
+	/* Why the leases are not those of all users; NULL: they are. */
+	const char *note;
 };
 
 /*

@@ -448,13 +448,19 @@ static void put_holder(void *arg, const struct ticket_claim *claim,
 	}
 }
 
-void device_queue_show(const char *folder, struct devices *all,
+void device_queue_show(const char *fallback, struct devices *all,
 		       struct arena *mem)
 {
 	struct shown_devices shown = { .all = all, .mem = mem };
+	const char *folder, *note;
 	struct error ignored;
-	int fd = lease_open_folder(folder, &ignored);
+	int fd;
 
+	if (!all->count)
+		return;
+	folder = lease_folder_seen(fallback, mem, &note);
+	all->note = note;
+	fd = lease_open_folder(folder, &ignored);
 	if (fd < 0)
 		return;
 	tickets_each_holder(fd, put_holder, &shown);

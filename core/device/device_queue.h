@@ -55,8 +55,9 @@ struct device_queue *device_queue_join(const struct device_queue_deps *deps,
 void device_queue_leave(struct device_queue *queue);
 
 /* Adds the run that holds it to each device, as far as that is recorded in the
- * folder of the leases.  What it adds lives in `mem`. */
-void device_queue_show(const char *folder, struct devices *all,
+ * folder of the leases (`fallback` as in lease.h), and whose runs these are.
+ * What it adds lives in `mem`. */
+void device_queue_show(const char *fallback, struct devices *all,
 		       struct arena *mem);
 
 #endif

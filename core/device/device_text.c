@@ -3,6 +3,7 @@
  * Devices as lines of fields between tabs, an empty one for what is not known:
  *
  *	devices	SOURCE
+ *	note	WHY
  *	gpu	VENDOR	INDEX	SLICE	MODEL	UUID	BUS	TROUBLE	...
  *	process	PID	USER	PROGRAM
  *	lease	RUN	USER	SINCE
@@ -54,6 +55,11 @@ void devices_write(const struct devices *all, struct buf *out)
 	buf_puts(out, "devices");
 	put_text(out, all->source);
 	buf_putc(out, '\n');
+	if (all->note) {
+		buf_puts(out, "note");
+		put_text(out, all->note);
+		buf_putc(out, '\n');
+	}
 	for (i = 0; i < all->count; i++) {
 		const struct device *one = &all->items[i];
 
@@ -137,6 +143,8 @@ struct devices *devices_read(const char *text, struct arena *mem)
 		if (!out) {
 			out = arena_alloc(mem, sizeof(*out));
 			out->source = copy(fields[1], mem);
+		} else if (!strcmp(fields[0], "note")) {
+			out->note = copy(fields[1], mem);
 		} else if (!strcmp(fields[0], "gpu") && *fields[1]) {
 			read_device(fields, out, mem);
 		} else if (!strcmp(fields[0], "process") && last) {

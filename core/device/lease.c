@@ -24,24 +24,30 @@ int lease_open_folder(const char *path, struct error *err)
 	return fd < 0 ? error_errno(err, "cannot open '%s'", path) : fd;
 }
 
-/* Every user can create files in it, and remove only their own. */
-static int make_shared(const char *path, struct error *err)
+static int check_shared(const char *path, struct error *err)
 {
-	mode_t old = umask(0);
-	bool made = mkdir(path, FOR_ALL) == 0;
-	int fd, why = errno, ret = 0;
+	int fd = lease_open_folder(path, err), ret = 0;
 
-	umask(old);
-	errno = why;
-	if (!made && errno != EEXIST)
-		return error_errno(err, "cannot create '%s'", path);
-	fd = lease_open_folder(path, err);
 	if (fd < 0)
 		return -1;
 	if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
 		ret = error_errno(err, "cannot write to '%s'", path);
 	close(fd);
 	return ret;
+}
+
+/* Every user can create files in it, and remove only their own. */
+static int make_shared(const char *path, struct error *err)
+{
+	mode_t old = umask(0);
+	bool made = mkdir(path, FOR_ALL) == 0;
+	int why = errno;
+
+	umask(old);
+	errno = why;
+	if (!made && errno != EEXIST)
+		return error_errno(err, "cannot create '%s'", path);
+	return check_shared(path, err);
 }
 
 static bool in_container(void)
@@ -69,34 +75,73 @@ const char *lease_folder_shared(void)
 	return said && *said == '/' ? said : SHARED;
 }
 
+/* A store may be shared by machines whose GPUs have the same names. */
+static const char *own_folder(const char *fallback, struct arena *mem)
+{
+	char host[256] = "";
+
+	if (gethostname(host, sizeof(host) - 1) < 0)
+		host[0] = '\0';
+	return arena_printf(mem, "%s/lock-%s", fallback, host);
+}
+
+static const char *note_own(const struct error *why, struct arena *mem)
+{
+	return arena_printf(mem,
+			    "%s: only your own runs share this machine's GPUs "
+			    "out among themselves",
+			    why->text);
+}
+
+static const char *note_container(void)
+{
+	return in_container() && !is_mount(SHARED)
+		       ? "this container shares no " SHARED
+			 " with its machine: only runs in it share its GPUs "
+			 "out among themselves"
+		       : NULL;
+}
+
 int lease_folder(const char *fallback, struct arena *mem, const char **folder,
 		 const char **note, struct error *err)
 {
 	const char *said = getenv(FOLDER_VARIABLE);
 	bool given = said && *said == '/';
-	char host[256] = "";
 	struct error why;
 
 	*note = NULL;
 	*folder = given ? arena_strdup(mem, said) : SHARED;
 	if (make_shared(*folder, given ? err : &why) == 0) {
-		if (!given && in_container() && !is_mount(SHARED))
-			*note = "this container shares no " SHARED
-				" with its machine: only runs in it share its "
-				"GPUs out among themselves";
+		if (!given)
+			*note = note_container();
 		return 0;
 	}
 	if (given)
 		return -1;
-	/* A store may be shared by machines whose GPUs have the same names. */
-	if (gethostname(host, sizeof(host) - 1) < 0)
-		host[0] = '\0';
-	*folder = arena_printf(mem, "%s/lock-%s", fallback, host);
-	*note = arena_printf(mem,
-			     "%s: only your own runs share this "
-			     "machine's GPUs out among themselves",
-			     why.text);
+	*folder = own_folder(fallback, mem);
+	*note = note_own(&why, mem);
 	return folder_make(*folder, err);
+}
+
+const char *lease_folder_seen(const char *fallback, struct arena *mem,
+			      const char **note)
+{
+	const char *shared = lease_folder_shared();
+	bool given = strcmp(shared, SHARED) != 0;
+	struct error why;
+	const char *own;
+
+	*note = NULL;
+	if (check_shared(shared, &why) == 0 || given) {
+		if (!given)
+			*note = note_container();
+		return shared;
+	}
+	own = own_folder(fallback, mem);
+	if (access(own, F_OK) < 0)
+		return shared;
+	*note = note_own(&why, mem);
+	return own;
 }
 
 /* With O_CREAT the kernel refuses another user's file in such a folder

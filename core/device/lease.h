@@ -27,6 +27,11 @@
 int lease_folder(const char *fallback, struct arena *mem, const char **folder,
 		 const char **note, struct error *err);
 
+/* The same folder as far as it is there already: makes nothing.  `note` is NULL
+ * where no run of this user has needed the fallback. */
+const char *lease_folder_seen(const char *fallback, struct arena *mem,
+			      const char **note);
+
 /* The path of the folder for all users; does not make it. */
 const char *lease_folder_shared(void);
 

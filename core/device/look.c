@@ -12,8 +12,6 @@
 #include "core/base/buf.h"
 #include "core/base/library.h"
 #include "core/base/text.h"
-#include "core/device/device_queue.h"
-#include "core/device/lease.h"
 #include "core/process/process.h"
 #include "core/process/subprocess.h"
 
@@ -49,10 +47,8 @@ int devices_tell(struct buf *out, struct error *err)
 	struct arena *mem = arena_new();
 	struct devices *all = devices_find("", mem, err);
 
-	if (all) {
-		device_queue_show(lease_folder_shared(), all, mem);
+	if (all)
 		devices_write(all, out);
-	}
 	arena_free(mem);
 	return all ? 0 : -1;
 }

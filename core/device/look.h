@@ -15,8 +15,8 @@
 
 /* Waits for the answer.  The devices live in `mem`; NULL on failure. */
 struct devices *devices_look(struct arena *mem, struct error *err);
-/* What that command does: adds the devices of this machine, with the runs that
- * hold them, in the form of devices_write(). */
+/* What that command does: adds the devices of this machine, in the form of
+ * devices_write(). */
 int devices_tell(struct buf *out, struct error *err);
 
 /* Whether asking is worthwhile; instant. */

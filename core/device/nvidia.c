@@ -68,15 +68,20 @@ static void take_line(char *line, struct devices *out, struct arena *mem)
 			errors);
 }
 
-static int ask(const char *query, struct command_answer *out, struct error *err)
+static int call(const char *first, const char *second,
+		struct command_answer *out, struct error *err)
 {
-	const char *const argv[] = { "nvidia-smi", query,
-				     "--format=csv,noheader,nounits", NULL };
-	const struct command_call call = { .argv = argv,
+	const char *const argv[] = { "nvidia-smi", first, second, NULL };
+	const struct command_call what = { .argv = argv,
 					   .output_max = ANSWER_MAX,
 					   .timeout_ms = ANSWER_MS };
 
-	return command_run(&call, out, err);
+	return command_run(&what, out, err);
+}
+
+static int ask(const char *query, struct command_answer *out, struct error *err)
+{
+	return call(query, "--format=csv,noheader,nounits", out, err);
 }
 
 static void take_holders(struct devices *out, struct arena *mem)
@@ -97,6 +102,99 @@ static void take_holders(struct devices *out, struct arena *mem)
 				device_add_holder(&out->items[i],
 						  (pid_t)number_of(trim(line)),
 						  mem);
+	}
+	command_answer_done(&answer);
+}
+
+/* Marks the GPUs that are partitioned, of lines "0, Enabled".  A driver that
+ * knows no partitions refuses the question. */
+static bool find_partitioned(bool partitioned[DEVICES_MAX])
+{
+	struct command_answer answer = { 0 };
+	char *rest = NULL, *line, *index;
+	struct error ignored;
+	bool any = false;
+
+	if (ask("--query-gpu=index,mig.mode.current", &answer, &ignored) < 0)
+		return false;
+	if (command_status(&answer) == 0)
+		rest = (char *)buf_text(&answer.out);
+	while ((line = strsep(&rest, "\n"))) {
+		long number;
+
+		index = strsep(&line, ",");
+		number = number_of(index);
+		if (!line || number < 0 || number >= DEVICES_MAX ||
+		    strncmp(trim(line), "Enabled", strlen("Enabled")) != 0)
+			continue;
+		partitioned[number] = any = true;
+	}
+	command_answer_done(&answer);
+	return any;
+}
+
+/* Adds a slice of a line "  MIG 1g.5gb     Device  0: (UUID: MIG-...)". */
+static void add_slice(const char *line, const struct device *gpu,
+		      struct devices *out, struct arena *mem)
+{
+	static const char key[] = "(UUID: ";
+	const char *uuid = strstr(line, key), *profile = line + strlen("MIG ");
+	struct device *one;
+
+	if (!uuid)
+		return;
+	one = device_add(out, gpu->vendor, gpu->index);
+	if (!one)
+		return;
+	uuid += strlen(key);
+	one->slice = true;
+	one->uuid = arena_strndup(mem, uuid, strcspn(uuid, ")"));
+	one->model = arena_printf(mem, "%s MIG %.*s", gpu->model,
+				  (int)strcspn(profile, " "), profile);
+	one->bus = gpu->bus;
+	one->trouble = gpu->trouble;
+	one->temperature_c = gpu->temperature_c;
+}
+
+/* Adds the slices of one GPU, which `nvidia-smi -L` lists below it. */
+static void add_slices(const char *list, const struct device *gpu,
+		       struct devices *out, struct arena *mem)
+{
+	char *copy = arena_strdup(mem, list), *rest = copy, *line;
+	bool inside = false;
+
+	while ((line = strsep(&rest, "\n"))) {
+		if (!strncmp(line, "GPU ", strlen("GPU ")))
+			inside = number_of(line + strlen("GPU ")) == gpu->index;
+		line = trim(line);
+		if (inside && !strncmp(line, "MIG ", strlen("MIG ")))
+			add_slice(line, gpu, out, mem);
+	}
+}
+
+/* Puts slices in the places of the GPUs that are partitioned: one that has no
+ * slice yet can't be used. */
+static void take_slices(struct devices *out, struct arena *mem)
+{
+	struct command_answer answer = { 0 };
+	bool partitioned[DEVICES_MAX] = { false };
+	struct devices *gpus;
+	struct error ignored;
+	size_t i;
+
+	if (!find_partitioned(partitioned) ||
+	    call("-L", NULL, &answer, &ignored) < 0)
+		return;
+	gpus = arena_alloc(mem, sizeof(*gpus));
+	*gpus = *out;
+	out->count = 0;
+	for (i = 0; i < gpus->count; i++) {
+		const struct device *gpu = &gpus->items[i];
+
+		if (gpu->index < DEVICES_MAX && partitioned[gpu->index])
+			add_slices(buf_text(&answer.out), gpu, out, mem);
+		else if (out->count < DEVICES_MAX)
+			out->items[out->count++] = *gpu;
 	}
 	command_answer_done(&answer);
 }
@@ -133,6 +231,7 @@ int device_nvidia_smi(struct devices *out, struct arena *mem, struct error *err)
 	command_answer_done(&answer);
 	if (out->count) {
 		out->source = "nvidia-smi";
+		take_slices(out, mem);
 		take_holders(out, mem);
 	}
 	return ret;

@@ -27,6 +27,8 @@
 	".total --format=csv,noheader,nounits 2>&1) || "                       \
 	"fail \"nvidia-smi: $(echo \"$told\" | tail -n 1)\"; "                 \
 	"have=$(echo \"$told\" | grep -c '^[0-9]'); "                          \
+	"slices=$(nvidia-smi -L 2>/dev/null | grep -c '^ *MIG '); "            \
+	"[ \"$slices\" -le \"$have\" ] || have=$slices; "                      \
 	"sick=$(echo \"$told\" | grep '^[0-9]*, *[1-9]' | head -n 1); "        \
 	"[ -z \"$sick\" ] || fail \"GPU ${sick%%,*} has ${sick##*[, ]} "       \
 	"uncorrected memory errors\"; "                                        \

@@ -365,18 +365,23 @@ static int check_start(const struct run_spec *spec, struct error *err)
 	return ret;
 }
 
-static int prepare_spec(const struct supervised *as,
-			const struct resource *want,
-			const struct run_record *run, const char *folder,
-			struct arena *mem, struct run_spec *spec,
-			struct error *err)
+/* What makes the run impossible is found before there is a run. */
+static int specify_run(const struct supervised *as, const struct resource *want,
+		       struct arena *mem, struct run_spec *spec,
+		       struct error *err)
 {
 	const char *missing;
 
 	if (specify(as, want->job, want, mem, spec, &missing, err) < 0)
 		return -1;
-	if (missing)
-		return error_set(err, ERROR_INVALID, "%s", missing);
+	return missing ? error_set(err, ERROR_INVALID, "%s", missing) : 0;
+}
+
+static int prepare_spec(const struct supervised *as,
+			const struct run_record *run, const char *folder,
+			struct arena *mem, struct run_spec *spec,
+			struct error *err)
+{
 	spec->attempt = run->attempt;
 	spec->hosts.take_over = as->env.take_over;
 	spec_set_folder(spec, folder, mem);
@@ -462,7 +467,9 @@ static int create(void *ctx, const struct resource *want, struct error *err)
 				   .state = RUN_QUEUED,
 				   .exit_code = -1,
 				   .properties = properties };
-	ret = supervisor_add(store, &run, &lock, err);
+	ret = specify_run(as, want, mem, &spec, err);
+	if (ret == 0)
+		ret = supervisor_add(store, &run, &lock, err);
 	if (ret < 0)
 		elsewhere_claim(as, want->job, true, mem, &ignored);
 	else
@@ -470,7 +477,7 @@ static int create(void *ctx, const struct resource *want, struct error *err)
 	if (ret < 0)
 		goto out;
 	folder = store_run_folder(store, run.job_id, run.attempt);
-	ret = prepare_spec(as, want, &run, folder, mem, &spec, err);
+	ret = prepare_spec(as, &run, folder, mem, &spec, err);
 	if (ret == 0)
 		ret = supervisor_start(store, &spec, lock, err);
 	if (ret < 0) {

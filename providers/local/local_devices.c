@@ -124,13 +124,19 @@ int local_devices_note(const struct job *job, const struct provider_env *env,
 	struct device_wish wish;
 	const char *fault;
 
-	/* A plan asks no other machine. */
-	if (spec->hosts.names.count || how_of(job) == LOCAL_DEVICES_IGNORE)
+	if (how_of(job) == LOCAL_DEVICES_IGNORE)
 		return 0;
 	if (ask(job, env, out->mem, spec, &wish, err) < 0)
 		return -1;
 	if (!wish.need)
 		return 0;
+	/* A plan asks no other machine. */
+	if (spec->hosts.names.count) {
+		resources_note(out, "'apply' looks for the GPUs of its hosts "
+				    "before it starts the run: one that does "
+				    "not answer holds it up for some seconds");
+		return 0;
+	}
 	all = look_quickly(&wish, out->mem, &choice);
 	if (!all)
 		return 0;

@@ -144,3 +144,18 @@ SEES='echo "$CUDA_DEVICE_ORDER $CUDA_VISIBLE_DEVICES $LOCAL_RANK"'
   wait_until 15 nothing_runs
   [ "$(ls lock)" = devices ]
 }
+
+@test "leases: where users can share no folder, each has one, and plan says so" {
+  nvml 2
+  unset JOBRUN_LOCK_DIR
+  gpus a.yaml a "$(held a)" 1
+  run unshared "$JOBRUN" plan a.yaml
+  [[ $output == *"$OWN_ONLY"* ]]
+  unshared "$JOBRUN" apply --detach a.yaml
+  wait_until 20 state_is a RUNNING
+  unshared "$JOBRUN" devices >said 2>why
+  [[ $(cat said) == *"a.1 by $(id -un)"* ]]
+  [[ $(cat why) == *"only your own runs share"* ]]
+  touch a.go
+  jobrun wait --timeout 5m a
+}

@@ -56,10 +56,11 @@ said() {
   run jobrun apply a.yaml
   [ "$status" -eq 65 ]
   [[ $output == *"host 'h2': it asks for 2 GPUs in all, and this machine has 1 alike"*"'jobrun devices --hosts h2' lists them"* ]]
-  state_is a FAILED
+  run jobrun status a
+  [ "$status" -eq 66 ]
   [ ! -e "$SSH/h1/state" ]
   echo '  local: {devices: ignore}' >>a.yaml
-  jobrun apply --rerun a.yaml
+  jobrun apply a.yaml
   # A host that can't be asked is asked again when the run reaches it.
   there b.yaml b h2 true 2 "" "  local: {devices: strict}"
   sshd_stop h2
@@ -84,6 +85,21 @@ said() {
   jobrun apply --rerun --share-devices a.yaml
   [ "$(said a)" = "PCI_BUS_ID 0,1;" ]
   kill $!
+}
+
+@test "slices of a host's GPU are taken one by one, by their UUIDs" {
+  host_gpus h1 1
+  sshd_up 1
+  echo 3 >"$SSH/h1/slices"
+  there a.yaml a h1 "$SEES; $(held a)" 2
+  there b.yaml b h1 "$SEES" 2
+  jobrun apply --detach a.yaml
+  wait_until 20 state_is a RUNNING
+  jobrun apply --detach b.yaml
+  wait_until 20 waits b "host 'h1': 1 of 3 GPUs free, it needs 2; a.1 of $(id -un) holds 2 since 20"
+  touch a.go
+  jobrun wait --timeout 5m a b
+  [ "$(said a)" = "PCI_BUS_ID MIG-h1-1,MIG-h1-2;" ]
 }
 
 @test "trials on hosts have GPUs of their own" {
@@ -133,4 +149,28 @@ agent_of() {
   [ "$(said b)" = "alone;" ]
   run jobrun wait --timeout 5m a
   state_is a FAILED
+}
+
+@test "a host whose users can share no folder says so" {
+  local sshd
+  sshd=$(type -P sshd || echo /usr/sbin/sshd)
+  unshared true
+  host_gpus h1 1
+  sed -i 's/JOBRUN_LOCK_DIR=[^ ]* //' "$TMP/ssh/h1/env"
+  mkdir bin
+  { declare -f unshared && echo "unshared $sshd \"\$@\""; } >bin/sshd
+  sed -i '1i #!/bin/bash' bin/sshd
+  chmod +x bin/sshd
+  PATH=$TMP/bin:$PATH sshd_up 1
+  there a.yaml a h1 "$(held a)" 1
+  there b.yaml b h1 true 1
+  jobrun apply --detach a.yaml
+  wait_until 20 state_is a RUNNING
+  jobrun apply --detach b.yaml
+  wait_until 20 eval '[[ $(jobrun status b) == *"0 of 1 GPUs free"*"a.1 of $(id -un)"*"$OWN_ONLY"* ]]'
+  jobrun devices --hosts h1 >said 2>why
+  [[ $(cat said) == *"a.1 by $(id -un)"* ]]
+  [[ $(cat why) == *"host 'h1': "*"only your own runs share"* ]]
+  touch a.go
+  jobrun wait --timeout 5m a b
 }

@@ -32,7 +32,7 @@ held() {
 
 # host_gpus hN COUNT [MODEL]: before sshd_up, a host whose nvidia-smi lists so
 # many, and which has leases of its own.  $SSH/hN/busy: lines "INDEX, PID" of
-# processes there.
+# processes there.  $SSH/hN/slices: how many slices the first GPU has.
 host_gpus() {
   local dir=$TMP/ssh/$1
   mkdir -p "$dir/bin"
@@ -41,6 +41,13 @@ host_gpus() {
 case \$1 in
   *compute-apps*)
     [ ! -e $dir/busy ] || sed 's/^/GPU-$1-/' $dir/busy
+    exit ;;
+  *mig.mode*)
+    [ ! -e $dir/slices ] || echo "0, Enabled"
+    exit ;;
+  -L)
+    echo "GPU 0: a (UUID: GPU-$1-0)"
+    for i in \$(seq "\$(cat $dir/slices)"); do echo "  MIG 1g.10gb Device \$i: (UUID: MIG-$1-\$i)"; done
     exit ;;
 esac
 i=0
@@ -52,3 +59,11 @@ S
   chmod +x "$dir/bin/nvidia-smi"
   echo "JOBRUN_LOCK_DIR=$dir/lock PATH=$dir/bin:$PATH" >"$dir/env"
 }
+
+# unshared COMMAND...: where /run/lock can't be written to; skips where that
+# can't be had
+unshared() {
+  unshare -m mount -t tmpfs -o ro jobrun-test /run/lock 2>/dev/null || skip "needs mounts of its own"
+  unshare -m sh -c 'mount -t tmpfs -o ro jobrun-test /run/lock && exec "$@"' sh "$@"
+}
+OWN_ONLY="cannot create '/run/lock/jobrun': Read-only file system: only your own runs share this machine's GPUs out among themselves"

@@ -8,6 +8,7 @@ smi() {
   cat >bin/nvidia-smi <<S
 #!/bin/sh
 [ ! -e $TMP/lost ] || { echo "No devices were found"; exit 6; }
+[ "\$1" != -L ] || exec cat $TMP/list
 cat $TMP/gpus
 S
   printf '#!/bin/sh\ncat %s/kernel 2>/dev/null\n' "$TMP" >bin/dmesg
@@ -63,6 +64,9 @@ refused() {
   smi "0, 0"
   tested '{devices: true}'
   refused "1 of 2 GPUs are there"
+  printf '%s\n' "GPU 0: NVIDIA A100" "  MIG 1g.5gb  Device 0: (UUID: MIG-1)" "  MIG 1g.5gb  Device 1: (UUID: MIG-2)" >list
+  tested '{devices: true}'
+  [ "$status" -eq 0 ]
   touch lost
   tested '{devices: true}'
   refused "nvidia-smi: No devices were found"

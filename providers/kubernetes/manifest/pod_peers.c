@@ -100,9 +100,9 @@ static void add_torchrun(const struct pod_maker *maker,
 	    env_given(maker->job, "MASTER_ADDR"))
 		return;
 	if (tasks->accelerators)
-		add_default(maker, env, "PET_NPROC_PER_NODE",
-			    arena_printf(maker->mem, "%u",
-					 tasks->accelerators));
+		add_default(
+			maker, env, "PET_NPROC_PER_NODE",
+			arena_printf(maker->mem, "%u", tasks->accelerators));
 	if (launcher_is_used(maker) || at->first)
 		return;
 	add_default(maker, env, "PET_NNODES",

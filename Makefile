@@ -19,6 +19,7 @@ endif
 PKG_CONFIG ?= pkg-config
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
+LIBEXECDIR ?= $(PREFIX)/libexec
 MANDIR ?= $(PREFIX)/share/man
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
@@ -115,6 +116,11 @@ EMBEDDED_C := $(addprefix $(BUILD)/cmd/jobrun/,starter_files.c completion_files.
 
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o) $(CATALOGUE_C:.c=.o) $(RULES_C:.c=.o)
 
+# For whom it is built, and what starts such programs here if that is another
+# architecture.
+MACHINE ?= $(shell uname -m)
+RUN ?=
+
 # Small programs for other machines: static, with musl where that is there, and
 # at an address that changes with each start.  Debian's musl-gcc knows no
 # -static-pie, so the object that relocates the program is named here.
@@ -188,7 +194,7 @@ $(BUILD)/core/ssh/agent_program.o: core/ssh/agent_program.c $(AGENT) Makefile
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $< \
 		-DAGENT_FILE='"$(AGENT)"' \
 		-DAGENT_DIGEST="\"$$(sha256sum $(AGENT) | cut -c -32)\"" \
-		-DAGENT_ARCHITECTURE="\"$$(uname -m)\""
+		-DAGENT_ARCHITECTURE='"$(MACHINE)"'
 
 $(START_OBJ): $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -224,7 +230,7 @@ $(GENERATE): $(GENERATE_OBJ)
 
 $(CATALOGUE_C): $(GENERATE) $(CATALOGUE)
 	$(SAY) "  GEN  $@"
-	$(Q)cat $(CATALOGUE) | ASAN_OPTIONS=detect_leaks=0 $(GENERATE) >$@.new
+	$(Q)cat $(CATALOGUE) | ASAN_OPTIONS=detect_leaks=0 $(RUN) $(GENERATE) >$@.new
 	@mv $@.new $@
 
 GENERATE_RULES_OBJ := $(GENERATE_RULES).o $(BUILD)/schema/problem/problem.o \
@@ -237,7 +243,7 @@ $(GENERATE_RULES): $(GENERATE_RULES_OBJ)
 $(RULES_C): $(GENERATE_RULES) $(RULES)
 	@mkdir -p $(@D)
 	$(SAY) "  GEN  $@"
-	$(Q)ASAN_OPTIONS=detect_leaks=0 $(GENERATE_RULES) $(RULES) >$@.new
+	$(Q)ASAN_OPTIONS=detect_leaks=0 $(RUN) $(GENERATE_RULES) $(RULES) >$@.new
 	@mv $@.new $@
 
 $(BUILD)/cmd/jobrun/starter_files.c: $(STARTER:%=examples/gitops/%) cmd/jobrun/generate/embed
@@ -289,7 +295,11 @@ TEST_PACKAGES = libcmocka-dev bats parallel valgrind procps groff-base python3-n
 		openssh-server openssh-client git jq unzip zsh nginx libarchive-tools strace \
 		slurmctld slurmd slurm-client munge pmccabe clang-format \
 		podman crun charliecloud busybox-static
-PACKAGES ?= $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
+# For `make static`, and for another architecture.
+STATIC_PACKAGES = musl-tools gcc make dpkg-dev patch perl tcl gzip xz-utils bzip2 \
+		  gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
+		  qemu-user-static
+PACKAGES ?= $(if $(STATIC_BUILD),$(STATIC_PACKAGES)) $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
 
 .PHONY: deps
 deps:
@@ -535,6 +545,26 @@ deb:
 	$(SAY) "  DEB  $(DEB)"
 	$(Q)SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) packaging/deb/build $(DEB_ROOT) $(DEB)
 
+# One file that runs anywhere, with all libraries inside: the first time takes a
+# quarter of an hour, as it builds them.  MACHINE=aarch64 for another
+# architecture, with its cross compiler and RUN=qemu-aarch64-static.
+STATIC_FILE ?= build/jobrun-$(VERSION)-$(MACHINE)
+.PHONY: static
+static:
+	$(Q)SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) JOBS=$(JOBS) RUN=$(RUN) \
+		packaging/static/build build/static $(STATIC_FILE) $(MACHINE)
+
+# The agent for hosts of another architecture, with musl: 'make install' puts it
+# where jobrun looks for it.
+AGENT_FILE ?= build/jobrun-host-$(MACHINE)
+.PHONY: agent
+agent:
+	$(Q)packaging/static/libraries build/static $(MACHINE) compiler
+	$(Q)PATH=$(CURDIR)/build/static/$(MACHINE)/bin:$$PATH $(MAKE) --no-print-directory -j$(JOBS) \
+		BUILD=build/agent-$(MACHINE) STATIC_CC=jobrun-cc CFLAGS=-ffile-prefix-map=$(CURDIR)=. \
+		build/agent-$(MACHINE)/cmd/jobrun-host/jobrun-host
+	$(Q)cp build/agent-$(MACHINE)/cmd/jobrun-host/jobrun-host $(AGENT_FILE)
+
 # ---- the rest --------------------------------------------------------------
 .PHONY: install uninstall format clean help
 # The manual page of job files gets its fields from the program.
@@ -545,6 +575,8 @@ $(BUILD)/jobrun-job.5: man/jobrun-job.5 $(BIN)
 
 install: all $(BUILD)/jobrun-job.5
 	install -D -m 755 $(BIN) $(DESTDIR)$(BINDIR)/jobrun
+	for agent in $(wildcard build/jobrun-host-*); do \
+		install -D -m 755 $$agent $(DESTDIR)$(LIBEXECDIR)/jobrun/$${agent##*/}; done
 	install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5
 	install -m 644 man/*.1 $(DESTDIR)$(MANDIR)/man1
 	install -m 644 man/*.5 $(DESTDIR)$(MANDIR)/man5
@@ -554,6 +586,7 @@ install: all $(BUILD)/jobrun-job.5
 	install -D -m 644 cmd/jobrun/completion/fish $(DESTDIR)$(FISHDIR)/jobrun.fish
 
 uninstall:
+	rm -rf $(DESTDIR)$(LIBEXECDIR)/jobrun
 	rm -f $(DESTDIR)$(BINDIR)/jobrun $(DESTDIR)$(BASHDIR)/jobrun \
 		$(DESTDIR)$(ZSHDIR)/_jobrun $(DESTDIR)$(FISHDIR)/jobrun.fish
 	cd man && for page in *.1; do \
@@ -576,5 +609,6 @@ help:
 	@echo "   make soak       thousands of short runs, and kill -9 at random"
 	@echo "   make image      jobrun as a container image, an OCI archive"
 	@echo "   make deb        a package for Debian; make dist: the sources"
+	@echo "   make static     one file that runs on any Linux, with all libraries"
 	@echo "   make install    into PREFIX ($(PREFIX)), below DESTDIR"
 	@echo "   make format, make clean"

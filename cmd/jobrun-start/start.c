@@ -90,5 +90,11 @@ int main(int argc, char **argv, char **envp)
 	args[5] = program;
 	memcpy(args + BEFORE, argv + 1, (size_t)argc * sizeof(*args));
 	execve(loader, args, envp);
+	/* A static jobrun has no loader beside it. */
+	if (errno == ENOENT) {
+		args[BEFORE - 1] = argv[0];
+		execve(program, args + BEFORE - 1, envp);
+		return fail(program, strerror(errno));
+	}
 	return fail(loader, strerror(errno));
 }

@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -148,6 +150,18 @@ char *file_read_argument(const char *path, size_t max, size_t *len,
 	data = file_read_fd(fd, path, max, len, err);
 	close(fd);
 	return data;
+}
+
+void fd_close_from(int first)
+{
+	struct rlimit files = { 0 };
+
+	/* Not every C library has closefrom(), nor every kernel this call. */
+	if (syscall(SYS_close_range, first, ~0U, 0) == 0 ||
+	    getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return;
+	for (rlim_t fd = (rlim_t)first; fd < files.rlim_cur; fd++)
+		close((int)fd);
 }
 
 int fd_write(int fd, const void *data, size_t len)

@@ -55,6 +55,9 @@ int folder_sync(const char *path);
  * set. */
 int fd_write(int fd, const void *data, size_t len);
 
+/* Closes all descriptors from this one on; also between fork() and exec(). */
+void fd_close_from(int first);
+
 /* Makes the folder and its parents, with mode 0700; existing ones are no
  * error. */
 int folder_make(const char *path, struct error *err);

@@ -17,7 +17,20 @@
 #ifndef JOBRUN_LIBRARY_H
 #define JOBRUN_LIBRARY_H
 
+#include <stdbool.h>
+
 #include "core/base/error.h"
+
+/* The symbols that a static program has linked in instead, up to the row with
+ * no name.  packaging/static writes the table; other programs have none. */
+struct library_linked {
+	const char *name;
+	const void *symbol;
+};
+extern const struct library_linked library_linked[] __attribute__((weak));
+
+/* Whether this program has its libraries linked in, and can open none. */
+bool library_is_static(void);
 
 struct library_symbol {
 	const char *name;
@@ -26,7 +39,8 @@ struct library_symbol {
 
 /*
  * Opens a library for the life of the process and fills in the symbols, up to
- * the row with no name.  Thread-safe, and may be called again.
+ * the row with no name; or takes those that are linked in.  Thread-safe, and may
+ * be called again.
  */
 int library_open(const char *name, const struct library_symbol *symbols,
 		 struct error *err);

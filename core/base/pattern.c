@@ -149,3 +149,32 @@ int pattern_compile(const char *text, int flags, regex_t *out,
 			 "expression: %s",
 			 why);
 }
+
+#ifdef REG_STARTEND
+int pattern_match(const regex_t *pattern, const char *text, size_t len,
+		  size_t count, regmatch_t *found, int flags)
+{
+	regmatch_t none;
+
+	if (!count)
+		found = &none;
+	found[0] = (regmatch_t){ .rm_eo = (regoff_t)len };
+	return regexec(pattern, text, count, found, flags | REG_STARTEND);
+}
+#else
+/* Where regexec() knows only text that ends with NUL, it gets a copy in which a
+ * byte that no expression names stands for NUL. */
+int pattern_match(const regex_t *pattern, const char *text, size_t len,
+		  size_t count, regmatch_t *found, int flags)
+{
+	char *copy = mem_alloc(len + 1);
+	size_t i;
+	int ret;
+
+	for (i = 0; i < len; i++)
+		copy[i] = text[i] ? text[i] : '\1';
+	ret = regexec(pattern, copy, count, found, flags);
+	free(copy);
+	return ret;
+}
+#endif

@@ -8,6 +8,7 @@
 #define JOBRUN_PATTERN_H
 
 #include <regex.h>
+#include <stddef.h>
 
 #include "core/base/error.h"
 
@@ -20,5 +21,9 @@
  * expression: "is no ...", "repeats too much ...". */
 int pattern_compile(const char *text, int flags, regex_t *out,
 		    struct error *err);
+
+/* Like regexec() for `len` bytes, which may hold NUL and end without one. */
+int pattern_match(const regex_t *pattern, const char *text, size_t len,
+		  size_t count, regmatch_t *found, int flags);
 
 #endif

@@ -98,7 +98,7 @@ static void become_saver(int in, int out, pid_t parent,
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0)
 		_exit(127);
-	closefrom(STDERR_FILENO + 1);
+	fd_close_from(STDERR_FILENO + 1);
 	_exit(run(arg));
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/base/buf.h"
@@ -23,6 +24,8 @@
 #define BESIDE ".jobrun-"
 #define CHUNK_SIZE ((size_t)1 << 20)
 #define DEPTH_MAX 64
+/* RENAME_NOREPLACE of Linux; not every C library has the call. */
+#define NO_REPLACE 1
 /* An empty folder may be removed just when a file is made in it. */
 #define FOLDER_TRIES 5
 
@@ -226,8 +229,8 @@ static int name_file(const char *beside, const char *url, bool replace,
 	int ret;
 
 	ret = replace ? rename(beside, url)
-		      : renameat2(AT_FDCWD, beside, AT_FDCWD, url,
-				  RENAME_NOREPLACE);
+		      : (int)syscall(SYS_renameat2, AT_FDCWD, beside, AT_FDCWD,
+				     url, NO_REPLACE);
 	/* On a file system without this call, a file that appears at this very
 	 * moment is lost. */
 	if (ret < 0 && !replace && (errno == EINVAL || errno == ENOSYS) &&

@@ -3,11 +3,14 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <linux/stat.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "core/base/alloc.h"
 #include "core/base/digest.h"
@@ -23,7 +26,8 @@ char *origin_identify(const char *path)
 	unsigned mask = STATX_INO | STATX_BTIME;
 	struct statx at = { 0 };
 
-	if (statx(AT_FDCWD, path, 0, mask, &at) < 0)
+	/* Not every C library has this call. */
+	if (syscall(SYS_statx, AT_FDCWD, path, 0, mask, &at) < 0)
 		return NULL;
 	return mem_printf("%s#%llu.%lld.%u", path,
 			  (unsigned long long)at.stx_ino,

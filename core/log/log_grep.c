@@ -5,6 +5,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
+#include "core/base/pattern.h"
 #include "core/log/log_screen.h"
 
 struct piece_end {
@@ -47,22 +48,21 @@ void log_grep_free(struct log_grep *grep)
 static bool is_match(struct log_grep *grep, const struct log_line *line,
 		     bool begins)
 {
-	int flags = REG_STARTEND | (begins ? 0 : REG_NOTBOL) |
-		    (line->more ? REG_NOTEOL : 0);
-	regmatch_t whole = { 0 };
+	int flags = (begins ? 0 : REG_NOTBOL) | (line->more ? REG_NOTEOL : 0);
+	regmatch_t whole;
+	size_t len;
 
 	buf_clear(&grep->text);
 	if (!line->plain && log_screen_is_needed(line->text, line->len, false))
 		log_screen_text(line->text, line->len, &grep->text);
 	else
 		buf_add(&grep->text, line->text, line->len);
-	/* Passes the length, as the line may contain NUL bytes; excludes its
-	 * newline. */
-	whole.rm_eo = (regoff_t)grep->text.len;
-	if (whole.rm_eo && grep->text.data[whole.rm_eo - 1] == '\n')
-		whole.rm_eo--;
-	return regexec(grep->pattern, buf_text(&grep->text), 1, &whole,
-		       flags) == 0;
+	/* Its newline is no part of the line. */
+	len = grep->text.len;
+	if (len && grep->text.data[len - 1] == '\n')
+		len--;
+	return pattern_match(grep->pattern, buf_text(&grep->text), len, 1,
+			     &whole, flags) == 0;
 }
 
 /* Whether both pieces together match where the second alone does not. */

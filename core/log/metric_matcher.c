@@ -21,6 +21,8 @@
 
 #include "core/base/alloc.h"
 #include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/base/pattern.h"
 
 #include "core/log/metric.h"
 
@@ -183,17 +185,15 @@ static void look_for(const struct metric_matcher *matcher, size_t line,
 	struct shared *shared = matcher->shared;
 	struct pattern_account *account = &matcher->accounts[pattern];
 	size_t start = line_start(shared, line);
-	regmatch_t found[2] = { { .rm_eo = (regoff_t)(shared->ends[line] -
-						      start) } };
+	regmatch_t found[2] = { 0 };
 	int code;
 
 	if (account->left_ns < 0) {
 		account->missed++;
 		return;
 	}
-	/* Passes the length, as the text may contain NUL bytes. */
-	code = regexec(matcher->patterns[pattern], shared->text + start, 2,
-		       found, REG_STARTEND);
+	code = pattern_match(matcher->patterns[pattern], shared->text + start,
+			     shared->ends[line] - start, 2, found, 0);
 	account->left_ns -= meter_read(meter);
 	if (code == 0 && found[1].rm_so >= 0)
 		matcher->found[line * matcher->count + pattern] =
@@ -271,7 +271,7 @@ static void become_matcher(const struct metric_matcher *matcher, int socket,
 #endif
 	if (dup2(socket, STDIN_FILENO) < 0)
 		_exit(127);
-	closefrom(STDIN_FILENO + 1);
+	fd_close_from(STDIN_FILENO + 1);
 	serve(matcher);
 	_exit(0);
 }

@@ -8,19 +8,28 @@
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
+#include "core/base/library.h"
 #include "core/base/start.h"
 #include "core/net/curl.h"
 
-/* The certificates installed beside libcurl: see core/base/start.h. */
+/* The certificates installed beside libcurl, or beside a static program: see
+ * core/base/start.h. */
 static char *installed(const struct curl_api *curl)
 {
 	Dl_info info = { 0 };
 	char *folder, *out;
+	char self[4096];
 	void *symbol;
+	ssize_t len;
 
 	memcpy(&symbol, &curl->easy_init, sizeof(symbol));
-	if (!dladdr(symbol, &info) || !info.dli_fname)
+	if (library_is_static()) {
+		len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+		self[len > 0 ? len : 0] = '\0';
+		info.dli_fname = self;
+	} else if (!dladdr(symbol, &info) || !info.dli_fname) {
 		return NULL;
+	}
 	folder = path_folder(info.dli_fname);
 	out = path_join(folder, START_CERTIFICATES);
 	free(folder);

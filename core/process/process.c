@@ -258,10 +258,13 @@ pid_t process_start(const struct process_start *what, struct error *err)
 	struct starting starting = { .what = what, .parent = getpid() };
 	char *stack = mem_alloc(STACK_SIZE);
 	/* Like vfork(), returns when the child has called execve(). */
-	pid_t pid = clone(become, stack + STACK_SIZE,
-			  CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD,
+	int flags = CLONE_VM | CLONE_VFORK | SIGCHLD;
+	pid_t pid = clone(become, stack + STACK_SIZE, flags | CLONE_FILES,
 			  &starting);
 
+	/* An emulator of another architecture shares no descriptors. */
+	if (pid < 0 && errno == EINVAL)
+		pid = clone(become, stack + STACK_SIZE, flags, &starting);
 	if (pid < 0)
 		error_errno(err, "cannot start '%s'", what->path);
 	free(stack);

@@ -159,25 +159,45 @@ static int put_start(const char *folder, struct error *err)
 	return put(folder, START_PROGRAM, program, size, 0755, err);
 }
 
+/* A static program needs nothing beside it, and no loader that another jobrun
+ * has left there. */
+static int take_static(const struct install *install)
+{
+	char *loader = path_join(install->folder, START_LOADER);
+
+	unlink(loader);
+	free(loader);
+	return copy(install, "/proc/self/exe", START_PROGRAM, 0755);
+}
+
+/* Copies this program with its loader and its libraries. */
+static int take_objects(struct install *install)
+{
+	size_t len;
+	int ret;
+
+	if (open_libraries(install->err) < 0)
+		return -1;
+	install->maps =
+		file_read("/proc/self/maps", MAPS_MAX, &len, install->err);
+	if (!install->maps || find_loader(install) < 0)
+		return -1;
+	ret = dl_iterate_phdr(take_object, install);
+	if (ret == 0 && !install->has_loader)
+		ret = error_set(install->err, ERROR_FAILED,
+				"this program has no loader of its own");
+	return ret;
+}
+
 int program_install(const char *folder, struct error *err)
 {
 	char *libraries = path_join(folder, START_LIBRARIES);
 	struct install install = { .folder = libraries, .err = err };
-	size_t len;
-	int ret = open_libraries(err);
+	int ret = folder_make_mode(libraries, 0755, err);
 
 	if (ret == 0)
-		ret = folder_make_mode(libraries, 0755, err);
-	if (ret == 0)
-		install.maps =
-			file_read("/proc/self/maps", MAPS_MAX, &len, err);
-	if (!install.maps || find_loader(&install) < 0)
-		ret = -1;
-	if (ret == 0)
-		ret = dl_iterate_phdr(take_object, &install);
-	if (ret == 0 && !install.has_loader)
-		ret = error_set(err, ERROR_FAILED,
-				"this program has no loader of its own");
+		ret = library_is_static() ? take_static(&install)
+					  : take_objects(&install);
 	if (ret == 0)
 		ret = take_certificates(&install);
 	/* This comes last, so a folder that has it is complete. */

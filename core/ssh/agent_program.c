@@ -83,10 +83,10 @@ int agent_program_find(const char *arch, struct agent_program *out,
 	if (!out->owned)
 		return error_set(err, ERROR_FAILED,
 				 "it has another architecture (%s, but jobrun "
-				 "here is %s): build jobrun there, and put its "
-				 "build/release/host/jobrun-host here as "
+				 "here is %s): put the agent that 'make agent "
+				 "MACHINE=%s' builds here as "
 				 "libexec/jobrun/jobrun-host-%s",
-				 arch, architecture, arch);
+				 arch, architecture, arch, arch);
 	out->data = out->owned;
 	digest_bytes(out->data, out->size, &digest);
 	memcpy(out->digest, digest.hex, sizeof(out->digest) - 1);

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/file.h"
 #include "core/process/process.h"
 #include "core/process/run_lock.h"
 #include "core/spec/wrap.h"
@@ -212,7 +213,7 @@ int supervisor_main(const char *job_id, int attempt,
 	pid_t pid;
 
 	/* The caller's descriptors must not stay open as long as the run. */
-	closefrom(SUPERVISOR_DEVICES_FD + 1);
+	fd_close_from(SUPERVISOR_DEVICES_FD + 1);
 	/* These signals are blocked in both; tasks start with none blocked. */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGCHLD);

@@ -28,7 +28,7 @@
 
 #define PAGES_MAX 100
 #define TRIAL_MAX 100000
-#define PAGE_SIZE 1000
+#define ENTRIES_MAX 1000
 /* How late a received entry may become visible. */
 #define OVERLAP_MS 120000
 /* How late the last entries of a run may be, in first looks: ten seconds. */
@@ -221,7 +221,7 @@ static json_t *make_query(const struct collector *c, const char *page)
 					       c->name)));
 	json_put_text(out, "filter", filter.data);
 	json_put_text(out, "orderBy", "timestamp asc");
-	json_put_int(out, "pageSize", PAGE_SIZE);
+	json_put_int(out, "pageSize", ENTRIES_MAX);
 	if (page)
 		json_put_text(out, "pageToken", page);
 	buf_done(&filter);

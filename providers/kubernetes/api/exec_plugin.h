@@ -8,6 +8,8 @@
 #ifndef JOBRUN_EXEC_PLUGIN_H
 #define JOBRUN_EXEC_PLUGIN_H
 
+#include <stdint.h>
+
 #include "providers/kubernetes/api/kubeconfig.h"
 
 /* Owned; each or NULL.  Wiped by exec_credential_done(). */

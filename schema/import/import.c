@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
+#include "core/base/buf.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/base/nearest.h"
@@ -55,16 +56,17 @@ static void make_one_line(char *text)
 			*text = ' ';
 }
 
-static void add_text(struct import *import, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void
+add_text(struct import *import, const char *format, va_list args)
 {
-	char *text = NULL;
+	struct buf text = { 0 };
+	char *line;
 
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
-	if (text)
-		make_one_line(text);
-	json_array_append_new(import->notes, json_text(text ? text : ""));
-	free(text);
+	buf_vprintf(&text, format, args);
+	line = buf_take(&text);
+	make_one_line(line);
+	json_array_append_new(import->notes, json_text(line));
+	free(line);
 }
 
 void import_note(struct import *import, const char *format, ...)

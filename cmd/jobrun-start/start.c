@@ -94,7 +94,6 @@ int main(int argc, char **argv, char **envp)
 	if (errno == ENOENT) {
 		args[BEFORE - 1] = argv[0];
 		execve(program, args + BEFORE - 1, envp);
-		return fail(program, strerror(errno));
 	}
 	return fail(loader, strerror(errno));
 }

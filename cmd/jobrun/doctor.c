@@ -223,7 +223,7 @@ static const struct opt options[] = {
 	  "FORM", ROWS_FORMATS },
 	{ 0, "allow-connect", OPT_FLAG,
 	  offsetof(struct doctor_opts, load.connect), NULL,
-	  "contact hosts and clusters that only job files name" },
+	  "contact hosts in files; default on a terminal" },
 	{ 0 },
 };
 
@@ -315,10 +315,10 @@ const struct command cmd_doctor = {
 	.args = "[-o FORM] [PATH...]",
 	.summary = "check what is installed, reachable and authorised",
 	.help = "Without a PATH, checks whatever a job may need.  Given job "
-		"files, checks what\n"
-		"these jobs need, and only that: programs, modules, secrets, "
-		"buckets, their hosts,\n"
-		"cluster or project, and your rights there.\n"
+		"files, checks only\n"
+		"what these jobs need: programs, modules, secrets, buckets, "
+		"their hosts, cluster\n"
+		"or project, and your rights there.\n"
 		"Something missing is not a failure: only some jobs need it.  "
 		"Exits 77 if\n"
 		"credentials are refused, 69 if a service can't be reached, 65 "

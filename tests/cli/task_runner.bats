@@ -36,12 +36,24 @@ nobody_lives() {
   done
 }
 
+# hears_term PID: it catches SIGTERM or reads it from a descriptor, and is no
+# longer ended by it.
+hears_term() {
+  local mask
+  for mask in $(sed -n 's/^Sig\(Blk\|Cgt\):\t//p' "/proc/$1/status"); do
+    if ((0x$mask >> 14 & 1)); then return 0; fi
+  done
+  return 1
+}
+
 start_both() {
   pids=()
   runner_task 0 2 &
   pids+=($!)
   runner_task 1 2 &
   pids+=($!)
+  wait_until 20 hears_term "${pids[0]}"
+  wait_until 20 hears_term "${pids[1]}"
 }
 
 @test "setup fails: the task beside it does not wait, and is not to blame" {

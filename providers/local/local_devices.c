@@ -319,27 +319,24 @@ static void check_hosts(const struct provider_env *env,
 }
 
 void local_devices_check(const struct job *job, const struct provider_env *env,
-			 const char *group, struct checks *all)
+			 const char *group, struct run_spec *spec,
+			 struct checks *all)
 {
 	const struct devices *here;
 	struct device_choice choice;
 	struct device_wish wish;
-	struct run_spec spec;
-	const char *missing;
 	struct error err;
 
 	if (how_of(job) == LOCAL_DEVICES_IGNORE)
 		return;
-	if (spec_from_job(job, env->catalogue, all->mem, &spec, &missing,
-			  &err) < 0 ||
-	    ask(job, env, all->mem, &spec, &wish, &err) < 0) {
+	if (ask(job, env, all->mem, spec, &wish, &err) < 0) {
 		checks_fail(all, group, "GPUs", &err);
 		return;
 	}
 	if (!wish.need)
 		return;
-	if (spec.hosts.names.count) {
-		check_hosts(env, &wish, group, &spec, all);
+	if (spec->hosts.names.count) {
+		check_hosts(env, &wish, group, spec, all);
 		return;
 	}
 	here = devices_look(all->mem, &err);

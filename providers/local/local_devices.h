@@ -18,9 +18,11 @@ int local_devices_set(const struct job *job, const struct provider_env *env,
 		      const char **missing, struct error *err);
 
 /* For `doctor`: adds how the devices of this machine, or of the job's hosts,
- * serve it; nothing if it needs none.  `group` is borrowed. */
+ * serve it; nothing if it needs none.  `group` is borrowed, `spec` is that of the
+ * job. */
 struct checks;
 void local_devices_check(const struct job *job, const struct provider_env *env,
-			 const char *group, struct checks *all);
+			 const char *group, struct run_spec *spec,
+			 struct checks *all);
 
 #endif

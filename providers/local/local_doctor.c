@@ -29,11 +29,14 @@
  * module, or a file).  Prints the version of Python and a line for each module
  * of others that the script imports: its version, "" if that is unknown, "-" if
  * the module is missing.  Imports in a `try` may fail, so they are left out.
- * Nothing of the job is run: find_spec() of a module without a dot only looks.
+ * Nothing of the job is run, so its folders are never in the path from which the
+ * script itself imports; to find a module without a dot is only to look.
  */
 #define MODULES                                                                \
-	"import ast, os, platform, sys\n"                                      \
-	"from importlib import metadata, util\n"                               \
+	"import sys\n"                                                         \
+	"sys.path = [p for p in sys.path if p]\n"                              \
+	"import ast, os, platform\n"                                           \
+	"from importlib import machinery, metadata, util\n"                    \
 	"print('\\t' + platform.python_version())\n"                           \
 	"folder, path, name = sys.argv[1:4]\n"                                 \
 	"if name == '-m':\n"                                                   \
@@ -42,8 +45,8 @@
 	"            if os.path.exists(os.path.join(folder, n))]\n"            \
 	"    name = name[0] if name else ''\n"                                 \
 	"file = os.path.join(folder, name)\n"                                  \
-	"own = [os.path.dirname(file), folder] + path.split(':')\n"            \
-	"sys.path[0:0] = [p for p in own if p]\n"                              \
+	"own = [os.path.dirname(file), folder]\n"                              \
+	"own += [os.path.join(folder, p) for p in path.split(':') if p]\n"     \
 	"try:\n"                                                               \
 	"    tree = ast.parse(open(file).read())\n"                            \
 	"except (OSError, SyntaxError, ValueError):\n"                         \
@@ -62,10 +65,10 @@
 	"for m in sorted(wanted):\n"                                           \
 	"    if m in std or m in sys.builtin_module_names:\n"                  \
 	"        continue\n"                                                   \
-	"    spec = util.find_spec(m)\n"                                       \
-	"    origin = getattr(spec, 'origin', None) or ''\n"                   \
-	"    if any(p and origin.startswith(p) for p in own):\n"               \
+	"    found = machinery.PathFinder.find_spec(m, own)\n"                 \
+	"    if found and found.origin:\n"                                     \
 	"        continue\n"                                                   \
+	"    spec = util.find_spec(m) or found\n"                              \
 	"    try:\n"                                                           \
 	"        version = metadata.version(m) if spec else '-'\n"             \
 	"    except metadata.PackageNotFoundError:\n"                          \
@@ -177,6 +180,7 @@ static void check_modules(const struct job *job, const struct run_spec *spec,
 	bool found = find_script(command, &at);
 	const char *const argv[] = {
 		command->items[0],
+		"-E",
 		"-c",
 		MODULES,
 		spec->directory,
@@ -234,6 +238,22 @@ static void check_container(const struct run_spec *spec, struct checks *all)
 		checks_fail(all, GROUP, "container", &err);
 }
 
+/* An interpreter by its path may be a program of the repository. */
+static void check_python(const struct job *job, const struct run_spec *spec,
+			 struct checks *all)
+{
+	const char *program = spec->command.items[0];
+
+	if (!strchr(program, '/'))
+		check_modules(job, spec, all);
+	else
+		checks_add(all, GROUP, "python", CHECK_MISSING, NULL)->advice =
+			arena_printf(all->mem,
+				     "%s is not run, as only the job file "
+				     "names it: its modules are not known",
+				     program);
+}
+
 static void check_program_here(const struct job *job,
 			       const struct run_spec *spec, struct checks *all)
 {
@@ -248,7 +268,7 @@ static void check_program_here(const struct job *job,
 		check_program("conda", "jobrun.conda needs it: install conda",
 			      all);
 	else if (is_python(program))
-		check_modules(job, spec, all);
+		check_python(job, spec, all);
 	else if (!strchr(program, '/'))
 		check_program(program,
 			      "jobrun.command starts it, and PATH has none",
@@ -304,7 +324,7 @@ static void add_host(const struct run_spec *spec, const struct host_probe *one,
 }
 
 static void check_hosts(const struct job *job, const struct provider_env *env,
-			const struct run_spec *spec, struct checks *all)
+			struct run_spec *spec, struct checks *all)
 {
 	char *known = hosts_known_path(store_folder(env->store), job->job_id);
 	const struct host_probe_call call = {
@@ -326,7 +346,7 @@ static void check_hosts(const struct job *job, const struct provider_env *env,
 	for (i = 0; i < call.count; i++)
 		add_host(spec, &found[i], all);
 	if (!all->worst)
-		local_devices_check(job, env, GROUP, all);
+		local_devices_check(job, env, GROUP, spec, all);
 }
 
 void local_doctor_job(const struct job *job, const struct provider_env *env,
@@ -346,7 +366,7 @@ void local_doctor_job(const struct job *job, const struct provider_env *env,
 		return;
 	if (!spec.hosts.names.count) {
 		check_program_here(job, &spec, all);
-		local_devices_check(job, env, GROUP, all);
+		local_devices_check(job, env, GROUP, &spec, all);
 	} else if (env->boundary && !env->boundary->connect) {
 		checks_add(all, GROUP, "hosts", CHECK_MISSING, NULL)->advice =
 			"not contacted, as only the job file names them: pass "

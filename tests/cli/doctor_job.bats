@@ -66,6 +66,32 @@ job() {
   [ ! -e state ]
 }
 
+@test "nothing of a job runs when its modules are looked at" {
+  begin
+  job 'command: [python3, src/train.py]'
+  mkdir src
+  echo 'import nosuchmodule' >src/train.py
+  # Names that the look itself imports, early and late.
+  for name in ast os platform email csv json sitecustomize importlib; do
+    echo "open('$TMP/ran', 'w')" | tee "$name.py" >"src/$name.py"
+  done
+  export PYTHONPATH=src
+  run jobrun doctor job.yaml
+  echo "$output"
+  [[ $output == *"ok       python                    python3 is 3."* ]]
+  [[ $output == *"bad      module nosuchmodule "* ]]
+  unset PYTHONPATH
+  # An interpreter by its path may be one of the file's own.
+  printf '#!/bin/sh\ntouch "%s/ran"\n' "$TMP" >python-own
+  chmod +x python-own
+  job "command: [$TMP/python-own, src/train.py]"
+  run jobrun doctor job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"missing  python                    $TMP/python-own is not run, as only the job file names it"* ]]
+  [ ! -e ran ]
+}
+
 @test "what a job lacks in its file, its container and its GPUs" {
   begin
   printf '%s\n' 'jobId: it' 'trainingInput: {scaleTier: BASIC}' >job.yaml

@@ -267,7 +267,7 @@ static int check_jobs(struct app *app, struct doctor_opts *opts,
 /* Returns the exit status. */
 static int show(struct app *app, const struct checks *all, const char *format)
 {
-	int status = (int)all->worst & 0xff;
+	int status = (int)all->worst;
 	struct buf text = { 0 };
 	struct error err;
 

@@ -54,4 +54,11 @@ void command_last_words(const struct command_answer *answer, char *out,
 /* Adds the text as one word for a shell. */
 void command_quote(const char *text, struct buf *out);
 
+/* For scripts of sh: the first makes $d the nearest folder above it that is
+ * there, the second prints how many KiB are free in $d. */
+#define SH_NEAREST_FOLDER                                                      \
+	"while [ ! -d \"$d\" ]; do d=$(dirname \"$d\"); done; "
+#define SH_FREE_KIB                                                            \
+	"df -Pk \"$d\" | { read -r x; read -r a b c e f; echo \"$e\"; }"
+
 #endif

@@ -21,11 +21,9 @@
  * written, KiB free, Python's version, the container runtime. */
 #define SCRIPT                                                                 \
 	"printf '" MARK "'; uname -m; "                                        \
-	"d=${1:-$HOME}; while [ ! -d \"$d\" ]; do d=$(dirname \"$d\"); done; " \
-	"echo \"$d\"; "                                                        \
+	"d=${1:-$HOME}; " SH_NEAREST_FOLDER "echo \"$d\"; "                    \
 	"if [ -w \"$d\" ]; then echo yes; else echo no; fi; "                  \
-	"echo \"$(df -Pk \"$d\" | { read -r x; read -r a b c e f; "            \
-	"echo \"$e\"; })\"; "                                                  \
+	"echo \"$(" SH_FREE_KIB ")\"; "                                        \
 	"echo \"$(python3 -c 'import platform; "                               \
 	"print(platform.python_version())' 2>/dev/null)\"; "                   \
 	"found=; for p in podman docker apptainer ch-run; do "                 \

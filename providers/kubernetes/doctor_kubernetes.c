@@ -50,6 +50,28 @@ static const char *ask_version(const struct kube_at *at, struct checks *all,
 	return version;
 }
 
+/* Finds the cluster of a place (NULL: the present context), and adds where that
+ * is and its version.  False: it can't be used, which was added. */
+static bool reach(struct kube *kube, const char *place, struct kube_at *at,
+		  struct checks *all)
+{
+	const char *version;
+	struct error err;
+
+	if (kube_find(kube, place, at, &err) < 0) {
+		checks_fail(all, GROUP, "kubeconfig", &err);
+		return false;
+	}
+	add(all, "kubeconfig", whereabouts_words(at, all->mem), NULL);
+	version = ask_version(at, all, &err);
+	if (!version) {
+		checks_fail(all, GROUP, "version", &err);
+		return false;
+	}
+	add(all, "version", version, NULL);
+	return true;
+}
+
 /* Returns "jobset.x-k8s.io/v1alpha2" of the root of such objects. */
 static const char *group_of(const struct kube_type *type)
 {
@@ -78,24 +100,13 @@ static void look_for_rights(struct kube *kube, const struct kube_at *at,
 void doctor_cluster(struct kube *kube, struct checks *all)
 {
 	const struct kube_type *kueue;
-	const char *version, *who;
 	struct kube_at at;
 	struct error err;
 	int jobset, queues;
 
-	if (kube_find(kube, NULL, &at, &err) < 0) {
-		checks_fail(all, GROUP, "kubeconfig", &err);
+	if (!reach(kube, NULL, &at, all))
 		return;
-	}
-	add(all, "kubeconfig", whereabouts_words(&at, all->mem), NULL);
-	version = ask_version(&at, all, &err);
-	if (!version) {
-		checks_fail(all, GROUP, "version", &err);
-		return;
-	}
-	add(all, "version", version, NULL);
-	who = rights_who(&at, all->mem);
-	add(all, "identity", who,
+	add(all, "identity", rights_who(&at, all->mem),
 	    "the cluster does not say: it is older than 1.28");
 	jobset = apiserver_has(at.api, JOBSET_GROUP, &err);
 	add(all, "JobSet", jobset > 0 ? JOBSET_GROUP : NULL,
@@ -156,7 +167,7 @@ void doctor_cluster_job(struct kube *kube, const char *place,
 {
 	const struct kubernetes_block *block = job_block(job, "kubernetes");
 	const struct kube_type *type;
-	const char *version, *who;
+	const char *who;
 	struct kube_at at;
 	struct error err;
 
@@ -165,17 +176,8 @@ void doctor_cluster_job(struct kube *kube, const char *place,
 			   NO_KUBECONFIG);
 		return;
 	}
-	if (kube_find(kube, place, &at, &err) < 0) {
-		checks_fail(all, GROUP, "kubeconfig", &err);
+	if (!reach(kube, place, &at, all))
 		return;
-	}
-	add(all, "kubeconfig", whereabouts_words(&at, all->mem), NULL);
-	version = ask_version(&at, all, &err);
-	if (!version) {
-		checks_fail(all, GROUP, "version", &err);
-		return;
-	}
-	add(all, "version", version, NULL);
 	who = rights_who(&at, all->mem);
 	if (who)
 		add(all, "identity", who, NULL);

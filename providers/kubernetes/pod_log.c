@@ -126,13 +126,22 @@ static size_t known_part(const struct pod_log *log, const json_t *state)
 		       : 0;
 }
 
+static void add_bytes(const struct pod_log *log, const char *text, size_t len,
+		      bool last, bool trials, json_t *lines)
+{
+	json_t *(*make)(long, size_t, enum log_stream, int64_t, const char *,
+			size_t) = last ? log_collect_line : log_collect_piece;
+
+	json_array_append_new(lines, make(trials ? (long)log->task + 1 : 0,
+					  trials ? 0 : log->task, LOG_STDOUT,
+					  log->line_ms, text, len));
+}
+
 /* Adds to `lines` what the folder lacks of a piece of the present line, which
  * is its `last` or not.  With `trials` each pod is a trial. */
 static void take_piece(struct pod_log *log, const char *text, size_t len,
 		       bool last, bool trials, json_t *state, json_t *lines)
 {
-	json_t *(*make)(long, size_t, enum log_stream, int64_t, const char *,
-			size_t) = last ? log_collect_line : log_collect_piece;
 	size_t known = known_part(log, state);
 	size_t skip = known > log->part ? known - log->part : 0;
 
@@ -140,10 +149,7 @@ static void take_piece(struct pod_log *log, const char *text, size_t len,
 	log->part = last ? 0 : log->part + len;
 	if (known == SIZE_MAX || (!last && skip == len))
 		return;
-	json_array_append_new(lines,
-			      make(trials ? (long)log->task + 1 : 0,
-				   trials ? 0 : log->task, LOG_STDOUT,
-				   log->line_ms, text + skip, len - skip));
+	add_bytes(log, text + skip, len - skip, last, trials, lines);
 	json_put(state, "since", json_sprintf("%sZ", log->second));
 	json_put_int(state, "seen", log->nth - !last);
 	json_put_int(state, "part", (long long)log->part);
@@ -170,17 +176,15 @@ static void take_lines(struct pod_log *log, bool whole, bool trials,
 }
 
 /* Ends a line whose rest will never come. */
-static void close_line(const struct pod_log *log, bool trials, json_t *state,
+static void close_line(struct pod_log *log, bool trials, json_t *state,
 		       json_t *lines)
 {
 	if (!json_get_int(state, "part", 0))
 		return;
 	json_put_int(state, "seen", json_get_int(state, "seen", 0) + 1);
 	json_put_int(state, "part", 0);
-	json_array_append_new(
-		lines, log_collect_line(trials ? (long)log->task + 1 : 0,
-					trials ? 0 : log->task, LOG_STDOUT,
-					time_now_ms(), "", 0));
+	log->line_ms = time_now_ms();
+	add_bytes(log, "", 0, true, trials, lines);
 }
 
 /* ---- the state --------------------------------------------------------- */

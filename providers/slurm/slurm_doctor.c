@@ -206,9 +206,8 @@ static void check_request(struct cluster *cluster, const struct job *job,
 
 /* $1: the directory.  Prints the KiB that are free. */
 #define DIRECTORY                                                              \
-	"d=$1; while [ ! -d \"$d\" ]; do d=$(dirname \"$d\"); done; "          \
-	"[ -w \"$d\" ] || { echo \"'$d' cannot be written\" >&2; exit 1; }; "  \
-	"df -Pk \"$d\" | { read -r x; read -r a b c e f; echo \"$e\"; }"
+	"d=$1; " SH_NEAREST_FOLDER "[ -w \"$d\" ] || "                         \
+	"{ echo \"'$d' cannot be written\" >&2; exit 1; }; " SH_FREE_KIB
 
 static void check_directory(struct cluster *cluster, struct checks *all)
 {

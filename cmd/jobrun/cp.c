@@ -201,8 +201,8 @@ const struct command cmd_cp = {
 	.summary = "copy a file or a directory of a run",
 	.help = "PATH is below the folder of the run: output/ is what the "
 		"program finds as\n"
-		"JOBRUN_RUN_DIR.  While the job runs on hosts or Slurm, it "
-		"comes from there.\n"
+		"JOBRUN_RUN_DIR.  While the job runs elsewhere, it comes from "
+		"there.\n"
 		"  jobrun cp quickstart:output/model.pt .\n",
 	.options = beside_rows,
 	.remote = true,

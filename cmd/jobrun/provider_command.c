@@ -6,7 +6,9 @@
 
 #include "cmd/jobrun/commands.h"
 #include "core/provider/extension.h"
+#include "core/provider/provider.h"
 #include "providers/registry.h"
+#include "schema/read/yaml_read.h"
 
 const struct provider_command *provider_command_find(const char *name)
 {
@@ -28,6 +30,8 @@ static int run(struct app *app, int argc, char **argv)
 					 .summary = row->summary,
 					 .options = row->options,
 					 .remote = row->remote };
+	const struct provider_env env = { .trace_http = app->trace_http,
+					  .read_yaml = yaml_read };
 	void *opts = row->opts_size ? mem_alloc(row->opts_size) : NULL;
 	struct buf out = { 0 };
 	struct error err;
@@ -38,8 +42,7 @@ static int run(struct app *app, int argc, char **argv)
 			      row->has_more ? INT_MAX : row->arg_count,
 			      &status);
 	if (first >= 0) {
-		status = row->run(opts, argv + first, app->trace_http, &out,
-				  &err);
+		status = row->run(opts, argv + first, &env, &out, &err);
 		if (status < 0)
 			status = app_fail(app, &err);
 		else

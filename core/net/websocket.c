@@ -27,6 +27,7 @@
 struct websocket {
 	struct http_call call; /* libcurl's part of it */
 	char *url;
+	char *protocol; /* the chosen one */
 	int fd;
 	struct websocket_frames frames;
 };
@@ -119,7 +120,7 @@ static int ask(struct websocket *ws, const struct websocket_request *request,
 		   "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n"
 		   "Sec-WebSocket-Protocol: %s\r\n"
 		   "User-Agent: jobrun/" JOBRUN_VERSION "\r\n",
-		   key, request->protocol);
+		   key, request->protocols);
 	/* Add the caller's headers, which were checked before; libcurl drops
 	 * "Name:". */
 	for (line = ws->call.headers; line; line = line->next)
@@ -197,6 +198,19 @@ static bool names(const char *text, const char *name, const char *value)
 	return ret;
 }
 
+/* Whether `name` is one of "a, b". */
+static bool is_listed(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+	const char *at = list;
+
+	for (; len && (at = strstr(at, name)); at++)
+		if ((at == list || at[-1] == ' ') &&
+		    (!at[len] || at[len] == ','))
+			return true;
+	return false;
+}
+
 static int expected_answer(const char *key, struct buf *out, struct error *err)
 {
 	unsigned char raw[DIGEST_SHA1_SIZE];
@@ -226,10 +240,12 @@ static int judge(struct websocket *ws, const struct websocket_request *request,
 {
 	const char *text = buf_text(&ws->frames.in);
 	struct buf accept = { 0 };
+	char *protocol;
 	int ret = expected_answer(key, &accept, err);
 
 	if (ret < 0)
 		return -1;
+	protocol = header_of(text, "Sec-WebSocket-Protocol");
 	if (sscanf(text, "HTTP/1.1 %3ld", status) != 1)
 		*status = 0;
 	if (*status != 101)
@@ -237,14 +253,18 @@ static int judge(struct websocket *ws, const struct websocket_request *request,
 	else if (!names(text, "Upgrade", "websocket") ||
 		 !names(text, "Connection", "Upgrade") ||
 		 !has(text, "Sec-WebSocket-Accept", accept.data) ||
-		 !has(text, "Sec-WebSocket-Protocol", request->protocol) ||
+		 !is_listed(request->protocols, protocol) ||
 		 !has(text, "Sec-WebSocket-Extensions", ""))
 		ret = error_set(err, ERROR_FAILED,
 				"the server does not speak %s over WebSockets",
-				request->protocol);
-	if (ret == 0)
+				request->protocols);
+	if (ret == 0) {
+		ws->protocol = protocol;
+		protocol = NULL;
 		buf_drop(&ws->frames.in,
 			 (size_t)(strstr(text, "\r\n\r\n") + 4 - text));
+	}
+	free(protocol);
 	buf_done(&accept);
 	return ret;
 }
@@ -328,8 +348,14 @@ void websocket_free(struct websocket *ws)
 		return;
 	http_try_done(&ws->call);
 	websocket_frames_done(&ws->frames);
+	free(ws->protocol);
 	free(ws->url);
 	free(ws);
+}
+
+const char *websocket_protocol(const struct websocket *ws)
+{
+	return ws->protocol;
 }
 
 int websocket_fd(const struct websocket *ws)

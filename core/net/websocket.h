@@ -20,8 +20,9 @@ struct websocket;
 /* All borrowed for the call. */
 struct websocket_request {
 	const char *url; /* https; http only to this machine */
-	/* the subprotocol, which the server must choose too */
-	const char *protocol;
+	/* The subprotocols, the best first: "a, b".  The server must choose
+	 * one of them. */
+	const char *protocols;
 	const char *const *headers; /* "Name: value", NULL-terminated */
 };
 
@@ -36,6 +37,9 @@ struct websocket *websocket_open(struct http *http,
 				 long *status, struct error *err);
 /* Closes the connection without a close frame. */
 void websocket_free(struct websocket *ws);
+
+/* The subprotocol that the server has chosen; borrowed. */
+const char *websocket_protocol(const struct websocket *ws);
 
 /* To be polled for reading, and for writing while something is pending. */
 int websocket_fd(const struct websocket *ws);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/process/enter.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +19,9 @@
 #include "core/process/process.h"
 
 #define ENVIRON_MAX ((size_t)8 << 20)
+#define STAT_MAX 4096
+/* The field of /proc/PID/stat with the time at which it began, from 1. */
+#define STAT_STARTED 22
 
 /* Splits the text of /proc/PID/environ, which it borrows; free only the
  * items. */
@@ -106,7 +111,7 @@ void enter_target_format(const struct enter_target *target, struct buf *out)
 int enter_exec(const struct enter_target *target, char *const *argv,
 	       struct error *err)
 {
-	char path[64], *text, *program = NULL;
+	char path[64], *text, *program = NULL, *mark = NULL;
 	long pid = (long)target->pid;
 	struct environment env;
 	size_t len;
@@ -118,6 +123,9 @@ int enter_exec(const struct enter_target *target, char *const *argv,
 	if (!text)
 		return -1;
 	split(text, len, &env);
+	if (getenv(ENTER_MARK))
+		env.items[env.count++] = mark =
+			mem_printf(ENTER_MARK "=%s", getenv(ENTER_MARK));
 	snprintf(path, sizeof(path), "/proc/%ld/cwd", pid);
 	if (check(target, &env, err) < 0)
 		goto out;
@@ -133,9 +141,95 @@ int enter_exec(const struct enter_target *target, char *const *argv,
 	}
 out:
 	free(program);
+	free(mark);
 	free(env.items);
 	free(text);
 	return -1;
+}
+
+/* The clock ticks at which the process began; 0: it is gone. */
+static unsigned long long begun_at(const char *pid)
+{
+	unsigned long long ticks = 0;
+	char path[64], *text, *at;
+	struct error ignored;
+	size_t len;
+	int i;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
+	text = file_read(path, STAT_MAX, &len, &ignored);
+	/* The name in parentheses may hold anything. */
+	at = text ? strrchr(text, ')') : NULL;
+	for (i = 2; at && i < STAT_STARTED; i++)
+		at = strchr(at + 1, ' ');
+	if (at)
+		ticks = strtoull(at, NULL, 10);
+	free(text);
+	return ticks;
+}
+
+/* Whether it is the same program as we are. */
+static bool is_jobrun(const char *pid)
+{
+	char path[64];
+	struct stat own, other;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/exe", pid);
+	return stat("/proc/self/exe", &own) == 0 && stat(path, &other) == 0 &&
+	       own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
+/* Whether the process is the task's, or a child of it. */
+static bool is_of_task(const char *pid, const char *run)
+{
+	char path[64], *text;
+	struct environment env;
+	struct error ignored;
+	const char *folder;
+	size_t len;
+	bool is;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
+	text = file_read(path, ENVIRON_MAX, &len, &ignored);
+	if (!text)
+		return false;
+	split(text, len, &env);
+	folder = environment_get(&env, "JOBRUN_RUN_DIR");
+	is = folder && is_below(folder, run) &&
+	     !environment_get(&env, ENTER_MARK) && !is_jobrun(pid);
+	free(env.items);
+	free(text);
+	return is;
+}
+
+int enter_find(struct enter_target *out, struct error *err)
+{
+	const char *run = getenv("JOBRUN_RUN_DIR");
+	unsigned long long first = 0, ticks;
+	struct dirent *entry;
+	DIR *all;
+
+	*out = (struct enter_target){ .run = run };
+	if (!run)
+		return error_set(err, ERROR_FAILED,
+				 "JOBRUN_RUN_DIR is not set in the container");
+	all = opendir("/proc");
+	if (!all)
+		return error_errno(err, "cannot read '/proc'");
+	while ((entry = readdir(all))) {
+		if (entry->d_name[strspn(entry->d_name, "0123456789")] ||
+		    !is_of_task(entry->d_name, run))
+			continue;
+		ticks = begun_at(entry->d_name);
+		if (!ticks || (first && ticks >= first))
+			continue;
+		first = ticks;
+		out->pid = (pid_t)strtol(entry->d_name, NULL, 10);
+	}
+	closedir(all);
+	return first ? 0
+		     : error_set(err, ERROR_TRY_AGAIN,
+				 "the program of the task does not run yet");
 }
 
 /* Waits for the end of the child, or of those who read our output.  Returns

@@ -33,6 +33,15 @@ void enter_target_format(const struct enter_target *target, struct buf *out);
 int enter_exec(const struct enter_target *target, char *const *argv,
 	       struct error *err);
 
+/* A variable by which all that was started beside a task is found again: set in
+ * this process, it is added to the command's environment. */
+#define ENTER_MARK "JOBRUN_ENTERED"
+
+/* Finds the oldest process with the folder that JOBRUN_RUN_DIR names here, for
+ * a container with one task: not jobrun itself, and not what was started beside
+ * the task.  `*out` borrows from the environment of this process. */
+int enter_find(struct enter_target *out, struct error *err);
+
 /*
  * The same on another machine, for a client that may vanish: without a
  * terminal, the command and what it has started in its group are killed when

@@ -16,6 +16,8 @@
 #include "core/job/catalogue.h"
 #include "core/job/job.h"
 
+struct provider_env;
+
 /* ---- jobrun render --to PROVIDER --------------------------------------- */
 
 struct render_env {
@@ -49,11 +51,13 @@ struct provider_command {
 	int arg_count;             /* exactly this number of arguments, */
 	bool has_more;             /* or more */
 	bool remote;               /* makes requests, so it has --trace-http */
-	/* `opts` is the struct, zero except for given options.  On success
+	/* `opts` is the struct, zero except for given options; `env` has no
+	 * store and no catalogue.  On success
 	 * `out` goes to standard output.  A number above 0 is the exit status,
 	 * of a command that has run another program. */
-	int (*run)(const void *opts, char *const *args, const char *trace_http,
-		   struct buf *out, struct error *err);
+	int (*run)(const void *opts, char *const *args,
+		   const struct provider_env *env, struct buf *out,
+		   struct error *err);
 };
 
 /* ---- jobrun launch --trials --------------------------------------------- */

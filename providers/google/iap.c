@@ -139,7 +139,7 @@ static int open_with_token(struct tunnel *t, const char *url, long *status,
 	struct buf token = { 0 }, header = { 0 };
 	const char *headers[] = { "Origin: bot:iap-tunneler", NULL, NULL };
 	struct websocket_request request = { .url = url,
-					     .protocol = PROTOCOL,
+					     .protocols = PROTOCOL,
 					     .headers = headers };
 
 	if (!who || credentials_token(who, &token, err) < 0) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/base/units.h"
+#include "core/provider/provider.h"
 #include "core/ssh/ssh.h"
 #include "providers/google/iap.h"
 
@@ -26,8 +27,9 @@ static int tunnel(const char *trace_http, const struct iap_target *target,
 	return ret;
 }
 
-static int run(const void *opts, char *const *args, const char *trace_http,
-	       struct buf *out, struct error *err)
+static int run(const void *opts, char *const *args,
+	       const struct provider_env *env, struct buf *out,
+	       struct error *err)
 {
 	struct iap_target target = { 0 };
 	struct arena *mem = arena_new();
@@ -37,7 +39,7 @@ static int run(const void *opts, char *const *args, const char *trace_http,
 	(void)out;
 	if (iap_host_parse(args[0], mem, &target, err) == 0 &&
 	    number_parse(args[1], 1, 65535, &target.port, err) == 0)
-		ret = tunnel(trace_http, &target, err);
+		ret = tunnel(env->trace_http, &target, err);
 	arena_free(mem);
 	/* ssh hands on what it says, not its status. */
 	return ret < 0 && err->code == ERROR_DENIED

@@ -14,7 +14,6 @@
 #include "core/log/log_cause.h"
 #include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/kube_look.h"
-#include "providers/kubernetes/manifest/kube_translate.h"
 #include "providers/kubernetes/overview.h"
 #include "providers/kubernetes/reasons.h"
 #include "providers/kubernetes/run.h"
@@ -29,37 +28,6 @@
 #define FEW_RUNS 16
 
 /* ---- tasks ------------------------------------------------------------- */
-
-/* Reads the pools of an object, in the order of the run's tasks. */
-static void read_pools(const json_t *object, struct kube_job *out)
-{
-	const json_t *spec = json_object_get(object, "spec");
-	const json_t *jobs = json_object_get(spec, "replicatedJobs"), *one;
-	size_t i;
-
-	if (!jobs) {
-		out->pools[out->pool_count++] = (struct kube_pool){
-			.name = "",
-			.count = (size_t)json_get_int(spec, "completions", 1)
-		};
-	}
-	json_array_foreach(jobs, i, one)
-	{
-		const json_t *job = json_object_get(
-			json_object_get(one, "template"), "spec");
-
-		if (out->pool_count == KUBE_POOL_MAX)
-			break;
-		out->pools[out->pool_count++] = (struct kube_pool){
-			.name = json_get_text(one, "name", ""),
-			.first = out->tasks.count,
-			.count = (size_t)json_get_int(job, "completions", 1),
-		};
-		out->tasks.count += out->pools[i].count;
-	}
-	if (!jobs)
-		out->tasks.count = out->pools[0].count;
-}
 
 /* Writes how a task ended: "exited with 3". */
 static void end_words(const struct pod_task *task, char *out, size_t size)
@@ -365,7 +333,7 @@ static int take_object(struct kube_look *look, struct error *err)
 	int exit_code = -1;
 	bool whole;
 
-	read_pools(look->object, &look->job);
+	pods_pools(look->object, &look->job);
 	if (pods_read(&look->at, look->record.name, &look->job, &look->pods,
 		      err) < 0)
 		return -1;

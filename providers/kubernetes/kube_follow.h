@@ -52,6 +52,9 @@ struct pods {
 	const char *waiting; /* why a pod does not start, or NULL */
 };
 
+/* Reads the pools of a run's object, in the order of its tasks; borrows their
+ * names from it.  `out` is zeroed before. */
+void pods_pools(const json_t *object, struct kube_job *out);
 /* Reads the pods of a run; `spec` has the expected tasks. */
 int pods_read(const struct kube_at *at, const char *name,
 	      const struct kube_job *job, struct pods *out, struct error *err);

@@ -16,6 +16,7 @@
 #include "providers/kubernetes/manifest/kube_block.h"
 #include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/doctor_kubernetes.h"
+#include "providers/kubernetes/kube_enter.h"
 #include "providers/kubernetes/kube_follow.h"
 #include "providers/kubernetes/kube_internal.h"
 #include "providers/kubernetes/overview.h"
@@ -388,6 +389,7 @@ const struct provider provider_kubernetes = {
 	.open = kube_open,
 	.close = kube_close,
 	.reader = &reader_kubernetes,
+	.commands = kubernetes_commands,
 	.render = &kubernetes_render,
 	.trials = &kubernetes_trials,
 	.doctor = doctor,

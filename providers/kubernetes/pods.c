@@ -258,6 +258,36 @@ static int take_page(void *arg, const json_t *page, struct error *err)
 	return 0;
 }
 
+void pods_pools(const json_t *object, struct kube_job *out)
+{
+	const json_t *spec = json_object_get(object, "spec");
+	const json_t *jobs = json_object_get(spec, "replicatedJobs"), *one;
+	size_t i;
+
+	if (!jobs) {
+		out->pools[out->pool_count++] = (struct kube_pool){
+			.name = "",
+			.count = (size_t)json_get_int(spec, "completions", 1)
+		};
+	}
+	json_array_foreach(jobs, i, one)
+	{
+		const json_t *job = json_object_get(
+			json_object_get(one, "template"), "spec");
+
+		if (out->pool_count == KUBE_POOL_MAX)
+			break;
+		out->pools[out->pool_count++] = (struct kube_pool){
+			.name = json_get_text(one, "name", ""),
+			.first = out->tasks.count,
+			.count = (size_t)json_get_int(job, "completions", 1),
+		};
+		out->tasks.count += out->pools[i].count;
+	}
+	if (!jobs)
+		out->tasks.count = out->pools[0].count;
+}
+
 int pods_read(const struct kube_at *at, const char *name,
 	      const struct kube_job *job, struct pods *out, struct error *err)
 {

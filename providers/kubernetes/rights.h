@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The permissions that a job needs in its namespace, and whether the user has
- * them.  The table covers everything that jobrun asks of a cluster;
+ * them.  The table covers everything that jobrun asks of a cluster, except for
+ * commands beside tasks (pods/exec), which are beyond what a job needs;
  * examples/kubernetes/role.yaml is a Role that grants it.
  */
 #ifndef JOBRUN_RIGHTS_H

@@ -10,6 +10,7 @@
 #include "core/provider/listing.h"
 #include "providers/kubernetes/manifest/kube_block.h"
 #include "providers/kubernetes/companions.h"
+#include "providers/kubernetes/kube_enter.h"
 #include "providers/kubernetes/kube_follow.h"
 #include "providers/kubernetes/manifest/launcher.h"
 #include "providers/kubernetes/list.h"
@@ -311,4 +312,5 @@ const struct kind kind_kube_run = {
 	.adopt = run_adopt,
 	.watch = kube_watch,
 	.list = run_list,
+	.enter = kube_enter,
 };

@@ -349,7 +349,8 @@ static int judge(struct entered *s, int status, struct error *err)
 }
 
 static int run_step(const void *given, char *const *args,
-		    const char *trace_http, struct buf *out, struct error *err)
+		    const struct provider_env *env, struct buf *out,
+		    struct error *err)
 {
 	const struct enter_step_opts *opts = given;
 	struct entered s = { .mem = arena_new(),
@@ -358,7 +359,7 @@ static int run_step(const void *given, char *const *args,
 			     .signals = -1 };
 	int ret;
 
-	(void)trace_http;
+	(void)env;
 	(void)out;
 	s.name = arena_printf(s.mem, "enter-%ld-%lld", (long)getpid(),
 			      (long long)time_now_ms());
@@ -384,12 +385,13 @@ const struct provider_command slurm_enter_step = {
 };
 
 static int run_task(const void *given, char *const *args,
-		    const char *trace_http, struct buf *out, struct error *err)
+		    const struct provider_env *env, struct buf *out,
+		    struct error *err)
 {
 	struct enter_target target;
 
 	(void)given;
-	(void)trace_http;
+	(void)env;
 	(void)out;
 	if (enter_target_parse(args[0], &target, err) < 0)
 		return -1;

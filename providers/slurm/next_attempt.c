@@ -32,8 +32,9 @@ static const struct opt options[] = {
 
 /* Prints "begin ATTEMPT" or "end STATUS".  It never fails, so that the script
  * can always end with a reason. */
-static int run(const void *given, char *const *args, const char *trace_http,
-	       struct buf *out, struct error *err)
+static int run(const void *given, char *const *args,
+	       const struct provider_env *env, struct buf *out,
+	       struct error *err)
 {
 	const struct next_attempt_opts *opts = given;
 	struct slurm_turn turn = { .run = args[0],
@@ -44,7 +45,7 @@ static int run(const void *given, char *const *args, const char *trace_http,
 	enum slurm_step step;
 	int number;
 
-	(void)trace_http;
+	(void)env;
 	if (!opts->job)
 		return error_set(err, ERROR_USAGE, "--job is missing");
 	if (opts->ended &&

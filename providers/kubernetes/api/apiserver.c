@@ -269,6 +269,44 @@ long apiserver_stream_end(struct apiserver_stream *stream)
 	return status;
 }
 
+static struct websocket *open_once(struct apiserver *api, const char *path,
+				   const char *protocols, long *status,
+				   bool *again, struct error *err)
+{
+	const char *headers[HEADERS_MAX] = { "Accept: */*" };
+	char *url = mem_printf("%s%s", api->base, path);
+	const struct websocket_request request = { .url = url,
+						   .protocols = protocols,
+						   .headers = headers };
+	struct websocket *ws = NULL;
+	struct buf line = { 0 };
+
+	*status = 0;
+	buf_reserve(&line, TOKEN_MAX);
+	if (token_add_header(&api->token, &line, err) == 0) {
+		add_headers(api, &line, headers);
+		ws = websocket_open(api->streams, &request, status, err);
+	}
+	*again =
+		!ws && *status == 401 && token_find_another(&api->token, &line);
+	explicit_bzero(line.data, line.size);
+	buf_done(&line);
+	free(url);
+	return ws;
+}
+
+struct websocket *apiserver_websocket(struct apiserver *api, const char *path,
+				      const char *protocols, long *status,
+				      struct error *err)
+{
+	bool again;
+	struct websocket *ws =
+		open_once(api, path, protocols, status, &again, err);
+
+	return again ? open_once(api, path, protocols, status, &again, err)
+		     : ws;
+}
+
 void apiserver_answer_done(struct apiserver_answer *answer)
 {
 	json_decref(answer->body);

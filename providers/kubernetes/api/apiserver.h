@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "core/net/http.h"
+#include "core/net/websocket.h"
 #include "providers/kubernetes/api/kubeconfig.h"
 
 /* Our name as a writer, in the objects' managedFields. */
@@ -82,6 +83,12 @@ void apiserver_stream_resume(struct apiserver_stream *stream);
 /* Ends the stream if it is still open, and waits for that.  Returns the status
  * if the answer was complete, else 0.  Accepts NULL. */
 long apiserver_stream_end(struct apiserver_stream *stream);
+
+/* Opens a WebSocket at a path, which may have a query; `protocols` and `status`
+ * as in websocket.h.  NULL on failure. */
+struct websocket *apiserver_websocket(struct apiserver *api, const char *path,
+				      const char *protocols, long *status,
+				      struct error *err);
 
 /* Gets all pages of a list, each passed to `each`, which returns -1 to stop.
  * If the list has expired meanwhile, it is read again from the start, after

@@ -11,7 +11,6 @@
 #include "providers/kubernetes/manifest/env.h"
 #include "providers/kubernetes/manifest/kube_trials.h"
 
-#define PROGRAM LAUNCHER_FOLDER "/jobrun"
 #define CHECKPOINTS "checkpoints"
 
 bool launcher_is_used(const struct pod_maker *maker)
@@ -216,7 +215,7 @@ static void wrap_command(const struct pod_maker *maker, json_t *container)
 	/* The command gives where it runs, as the file may set variables of
 	 * other systems; a trial has no peers. */
 	json_t *command =
-		json_pack("[s, s, s]", PROGRAM, "launch",
+		json_pack("[s, s, s]", LAUNCHER_PROGRAM, "launch",
 			  trials_are_wanted(maker->job) ? "--from=local"
 							: "--from=kubernetes");
 	struct run_spec spec;

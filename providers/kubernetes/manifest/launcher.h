@@ -12,6 +12,7 @@
 
 /* jobrun's folder in the program's container. */
 #define LAUNCHER_FOLDER "/jobrun/bin"
+#define LAUNCHER_PROGRAM LAUNCHER_FOLDER "/jobrun"
 #define LAUNCHER_VOLUME "jobrun-bin"
 
 bool launcher_is_used(const struct pod_maker *maker);

@@ -93,6 +93,7 @@ class Pod:
         self.ended = False
         self.called = 0  # the attempt at which it is to start again in place
         self.process = None
+        self.commands = []  # that were started beside it: execs.py
         self.folder = None  # while its command runs here
         self.places = {}
         threading.Thread(target=self.live, daemon=True).start()
@@ -200,6 +201,8 @@ class Pod:
                 "message": done.stdout.decode(errors="replace")[-2048:]}
 
     def discard(self):
+        for command in self.commands:
+            command.kill()
         if self.folder:
             self.folder.cleanup()
             self.folder = None

@@ -15,6 +15,7 @@
 #define ANSWER_MAX (1 << 20)
 #define ANSWER_MS 20000
 #define FIELDS 8
+#define NO_SUCH_FIELD 2
 #define NO_DRIVER 9
 #define NO_DEVICE 6
 #define NO_LIBRARY 12
@@ -35,10 +36,14 @@ static char *trim(char *text)
 	return text;
 }
 
-static void take_line(char *line, struct devices *out, struct arena *mem)
+/* Takes a line of the query.  Notes of a GPU whether it is partitioned, which
+ * only the last field tells. */
+static void take_line(char *line, struct devices *out,
+		      bool partitioned[DEVICES_MAX], struct arena *mem)
 {
 	char *fields[FIELDS], *rest = line;
 	struct device *one;
+	const char *mode;
 	long errors;
 	size_t n = 0;
 
@@ -61,11 +66,14 @@ static void take_line(char *line, struct devices *out, struct arena *mem)
 	}
 	one->use_percent = (int)number_of(fields[6]);
 	one->temperature_c = (int)number_of(fields[7]);
-	errors = rest ? number_of(trim(rest)) : -1;
+	errors = rest ? number_of(trim(strsep(&rest, ","))) : -1;
 	if (errors > 0)
 		one->trouble = arena_printf(
 			mem, "%ld uncorrected memory errors since it was reset",
 			errors);
+	mode = rest ? trim(rest) : "";
+	if (one->index < DEVICES_MAX && !strcmp(mode, "Enabled"))
+		partitioned[one->index] = true;
 }
 
 static int call(const char *first, const char *second,
@@ -104,33 +112,6 @@ static void take_holders(struct devices *out, struct arena *mem)
 						  mem);
 	}
 	command_answer_done(&answer);
-}
-
-/* Marks the GPUs that are partitioned, of lines "0, Enabled".  A driver that
- * knows no partitions refuses the question. */
-static bool find_partitioned(bool partitioned[DEVICES_MAX])
-{
-	struct command_answer answer = { 0 };
-	char *rest = NULL, *line, *index;
-	struct error ignored;
-	bool any = false;
-
-	if (ask("--query-gpu=index,mig.mode.current", &answer, &ignored) < 0)
-		return false;
-	if (command_status(&answer) == 0)
-		rest = (char *)buf_text(&answer.out);
-	while ((line = strsep(&rest, "\n"))) {
-		long number;
-
-		index = strsep(&line, ",");
-		number = number_of(index);
-		if (!line || number < 0 || number >= DEVICES_MAX ||
-		    strncmp(trim(line), "Enabled", strlen("Enabled")) != 0)
-			continue;
-		partitioned[number] = any = true;
-	}
-	command_answer_done(&answer);
-	return any;
 }
 
 /* Adds a slice of a line "  MIG 1g.5gb     Device  0: (UUID: MIG-...)". */
@@ -174,15 +155,15 @@ static void add_slices(const char *list, const struct device *gpu,
 
 /* Puts slices in the places of the GPUs that are partitioned: one that has no
  * slice yet can't be used. */
-static void take_slices(struct devices *out, struct arena *mem)
+static void take_slices(struct devices *out,
+			const bool partitioned[DEVICES_MAX], struct arena *mem)
 {
 	struct command_answer answer = { 0 };
-	bool partitioned[DEVICES_MAX] = { false };
 	struct devices *gpus;
 	struct error ignored;
 	size_t i;
 
-	if (!find_partitioned(partitioned) ||
+	if (!memchr(partitioned, true, DEVICES_MAX) ||
 	    call("-L", NULL, &answer, &ignored) < 0)
 		return;
 	gpus = arena_alloc(mem, sizeof(*gpus));
@@ -199,18 +180,33 @@ static void take_slices(struct devices *out, struct arena *mem)
 	command_answer_done(&answer);
 }
 
+#define QUERY                                                                  \
+	"--query-gpu=index,uuid,name,pci.bus_id,memory.total,memory.used,"     \
+	"utilization.gpu,temperature.gpu,ecc.errors.uncorrected.volatile."     \
+	"total"
+
+/* Asks for all of what is known of GPUs.  A driver of before partitions refuses
+ * the whole question for that field. */
+static int ask_all(struct command_answer *out, struct error *err)
+{
+	int ret = ask(QUERY ",mig.mode.current", out, err);
+
+	if (ret < 0 || command_status(out) != NO_SUCH_FIELD)
+		return ret;
+	command_answer_done(out);
+	*out = (struct command_answer){ 0 };
+	return ask(QUERY, out, err);
+}
+
 int device_nvidia_smi(struct devices *out, struct arena *mem, struct error *err)
 {
-	static const char query[] =
-		"--query-gpu=index,uuid,name,pci.bus_id,memory.total,"
-		"memory.used,utilization.gpu,temperature.gpu,"
-		"ecc.errors.uncorrected.volatile.total";
+	bool partitioned[DEVICES_MAX] = { false };
 	struct command_answer answer = { 0 };
 	char *rest, *line, words[200];
 	struct error ignored;
 	int ret = 0, status;
 
-	if (ask(query, &answer, &ignored) < 0)
+	if (ask_all(&answer, &ignored) < 0)
 		return ignored.code == ERROR_TIMEOUT
 			       ? error_set(err, ERROR_TIMEOUT,
 					   "nvidia-smi does not answer: the "
@@ -220,7 +216,7 @@ int device_nvidia_smi(struct devices *out, struct arena *mem, struct error *err)
 	if (status == 0) {
 		rest = (char *)buf_text(&answer.out);
 		while ((line = strsep(&rest, "\n")))
-			take_line(line, out, mem);
+			take_line(line, out, partitioned, mem);
 		ret = 1;
 	} else if (status != NO_DRIVER && status != NO_DEVICE &&
 		   status != NO_LIBRARY && status != 127) {
@@ -231,7 +227,7 @@ int device_nvidia_smi(struct devices *out, struct arena *mem, struct error *err)
 	command_answer_done(&answer);
 	if (out->count) {
 		out->source = "nvidia-smi";
-		take_slices(out, mem);
+		take_slices(out, partitioned, mem);
 		take_holders(out, mem);
 	}
 	return ret;

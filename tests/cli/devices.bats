@@ -67,11 +67,9 @@ S
   # As NVIDIA's MIG User Guide shows them; the third has none yet.
   cat >bin/nvidia-smi <<'S'
 #!/bin/sh
+echo "$1" >>"$ASKED"
 case $1 in
   *compute-apps*) echo "MIG-2, 1"; exit ;;
-  *mig.mode*)
-    [ ! -e "$OLD" ] || { echo 'Field "mig.mode.current" is not a valid field to query.'; exit 2; }
-    printf '%s\n' "0, Disabled" "1, Enabled" "2, Enabled"; exit ;;
   -L)
     cat <<'L'
 GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-0)
@@ -82,17 +80,26 @@ GPU 2: NVIDIA A100-SXM4-40GB (UUID: GPU-2)
 L
     exit ;;
 esac
+case $1 in
+  *mig.mode.current)
+    [ ! -e "$OLD" ] || { echo 'Field "mig.mode.current" is not a valid field to query.'; exit 2; }
+    set -- ", Disabled" ", Enabled" ", Enabled" ;;
+  *) set -- "" "" "" ;;
+esac
 for i in 0 1 2; do
-  echo "$i, GPU-$i, NVIDIA A100-SXM4-40GB, 00000000:00:0$i.0, 40960, 3, 0, 34, 0"
+  echo "$i, GPU-$i, NVIDIA A100-SXM4-40GB, 00000000:00:0$i.0, 40960, 3, 0, 34, 0$1"
+  shift
 done
 S
   chmod +x bin/nvidia-smi
-  export PATH=$TMP/bin:$PATH OLD=$TMP/old
+  export PATH=$TMP/bin:$PATH OLD=$TMP/old ASKED=$TMP/asked
   [ "$(all '[(x["index"], x["slice"], x["uuid"]) for x in d]')" = \
     "[(0, False, 'GPU-0'), (1, True, 'MIG-1'), (1, True, 'MIG-2')]" ]
   [ "$(all '(d[1]["model"], d[1]["bus"], d[1]["memoryBytes"])')" = \
     "('NVIDIA A100-SXM4-40GB MIG 3g.20gb', '0000:00:01.0', None)" ]
   [ "$(all '[h["pid"] for h in d[2]["holders"]]')" = "[1]" ]
+  # What is asked: all of the GPUs, their slices, who computes there.
+  [ "$(sort asked | uniq -c | wc -l)" -eq 3 ]
   # A driver from before there were any.
   touch old
   [ "$(all '[x["uuid"] for x in d]')" = "['GPU-0', 'GPU-1', 'GPU-2']" ]

@@ -42,9 +42,6 @@ case \$1 in
   *compute-apps*)
     [ ! -e $dir/busy ] || sed 's/^/GPU-$1-/' $dir/busy
     exit ;;
-  *mig.mode*)
-    [ ! -e $dir/slices ] || echo "0, Enabled"
-    exit ;;
   -L)
     echo "GPU 0: a (UUID: GPU-$1-0)"
     for i in \$(seq "\$(cat $dir/slices)"); do echo "  MIG 1g.10gb Device \$i: (UUID: MIG-$1-\$i)"; done
@@ -52,7 +49,8 @@ case \$1 in
 esac
 i=0
 while [ \$i -lt $2 ]; do
-  echo "\$i, GPU-$1-\$i, ${3:-NVIDIA H100 80GB HBM3}, 00000000:0\$i:00.0, 81559, 3, 97, 34, 0"
+  [ -e $dir/slices ] && [ \$i = 0 ] && mig=Enabled || mig=Disabled
+  echo "\$i, GPU-$1-\$i, ${3:-NVIDIA H100 80GB HBM3}, 00000000:0\$i:00.0, 81559, 3, 97, 34, 0, \$mig"
   i=\$((i + 1))
 done
 S

@@ -154,6 +154,7 @@ void host_take_lease(struct host *host, const struct frame *frame)
 		all->deps.waits(all->deps.arg, NULL);
 	if (frame->type == FRAME_NOT_LEASED) {
 		why = wire_get_string(&in);
+		host->failed = true;
 		host_lose(host, why ? why : "its answer is invalid");
 		free(why);
 		return;

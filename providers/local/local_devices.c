@@ -209,12 +209,22 @@ static const char *find_host_fault(const struct host_devices *host,
 		     : NULL;
 }
 
+/* How many hosts may lack devices: others take their places in the attempts
+ * after, unless trials may be on those. */
+static size_t count_spares(const struct run_spec *spec, size_t count)
+{
+	if (!spec->restart.max_restarts || spec->tuning.params.count)
+		return 0;
+	return spec->hosts.names.count - count;
+}
+
 /* Sets what each host must lease, and what is missing there. */
 static void set_hosts(const struct provider_env *env,
 		      const struct device_wish *all, struct arena *mem,
 		      struct run_spec *spec, const char **missing)
 {
 	size_t count = spec_host_count(spec), i;
+	size_t spares = count_spares(spec, count);
 	struct device_wish wish = *all;
 	const struct host_devices *told = ask_hosts(env, spec, count, mem);
 	struct device_choice choice;
@@ -225,8 +235,14 @@ static void set_hosts(const struct provider_env *env,
 	spec->devices.strict = all->strict;
 	spec->devices.share = env->share_devices;
 	for (i = 0; told && i < count && !*missing; i++) {
+		const char *fault;
+
 		wish.need = spec_devices_on(spec, i, count);
-		*missing = find_host_fault(&told[i], &wish, &choice, mem);
+		fault = find_host_fault(&told[i], &wish, &choice, mem);
+		if (fault && spares)
+			spares--;
+		else
+			*missing = fault;
 		/* Trials take the hosts in turn. */
 		if (choice.count)
 			limit_trials(choice.count * spec->hosts.names.count /

@@ -2,6 +2,7 @@
 # bats file_tags=server
 load helper
 load sshd
+load nvml
 
 @test "a run on hosts that fails is started again there" {
   sshd_up 2
@@ -41,6 +42,30 @@ load sshd
   [ "$(field a '[t["host"] for t in j["tasks"]]')" = "['h3', 'h2']" ]
   wait_until 60 nothing_runs
   host_is_clean h1
+}
+
+@test "a host whose GPU is sick, or whose disk is full, is left out where there is another" {
+  local why
+  for i in 1 2 3; do host_gpus h$i 1 "Tesla T4"; done
+  sed -i 's/^case/case $1 in *query-gpu=index,ecc*) echo "0, 4"; exit ;; esac\n&/; s/ 34, 0,/ 34, 4,/' "$TMP/ssh/h1/bin/nvidia-smi"
+  printf '#!/bin/sh\necho "Filesystem 1024-blocks Used Available Capacity Mounted on"\necho "/dev/x 99 98 1 99%% /"\n' >"$TMP/ssh/h2/bin/df"
+  chmod +x "$TMP/ssh/h2/bin/df"
+  sshd_up 3
+  while IFS='|' read -r id host more why; do
+    host_job $id.yaml $id "$host,h3" 'echo on' "  restart: {maxRestarts: 1, backoff: 0s}
+  preflight: {devices: true, disk: 1GB}
+  $more"
+    sed -i '/worker/d; s/masterType:.*/&\n  masterConfig: {acceleratorConfig: {type: NVIDIA_TESLA_T4, count: 1}}/' $id.yaml
+    run timeout 60 "$JOBRUN" apply $id.yaml </dev/null
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output =~ attempt\ 1\ FAILED:\ host\ \'$host\':\ $why ]]
+    [ "$(field $id '[t["host"] for t in j["tasks"]]')" = "['h3']" ]
+  done <<'ROWS'
+a|h1||it asks for 1 GPUs in all, and this machine has 0 alike that are well
+b|h1|local: {devices: ignore}|setup exited with 69: preflight: GPU 0 has 4 uncorrected memory errors
+c|h2||setup exited with 69: preflight: 0 MiB are free in .*, 953 MiB must be
+ROWS
 }
 
 @test "peers: a host whose clock is off is named, and left out where there is another" {

@@ -32,6 +32,12 @@
 	"sick=$(echo \"$told\" | grep '^[0-9]*, *[1-9]' | head -n 1); "        \
 	"[ -z \"$sick\" ] || fail \"GPU ${sick%%,*} has ${sick##*[, ]} "       \
 	"uncorrected memory errors\"; "                                        \
+	"for word in event throttle; do sick=$(nvidia-smi --query-gpu=index,"  \
+	"clocks_${word}_reasons.hw_slowdown --format=csv,noheader "            \
+	"2>/dev/null) && break; done; "                                        \
+	"sick=$(echo \"$sick\" | grep ', *Active' | head -n 1); "              \
+	"[ -z \"$sick\" ] || fail \"GPU ${sick%%,*} is slowed down by its "    \
+	"hardware, for heat or power\"; "                                      \
 	"sick=$(dmesg 2>/dev/null | grep -E 'NVRM: Xid .*: "                   \
 	"(48|62|64|74|79|92|95|119|120),' | tail -n 1); "                      \
 	"[ -z \"$sick\" ] || fail \"the kernel tells of a faulty GPU: $sick\"" \

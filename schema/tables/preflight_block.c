@@ -10,7 +10,8 @@ static const struct field preflight_fields[] = {
 	  .type = FIELD_BOOL,
 	  .offset = offsetof(struct preflight, devices),
 	  .doc = "Whether the GPUs that the job asks for are there and well: "
-		 "nvidia-smi answers, counts no uncorrected memory errors, and "
+		 "nvidia-smi answers, counts no uncorrected memory errors and "
+		 "none that its hardware slows down, and "
 		 "the kernel has told of no fault of one (XID) since it was "
 		 "started.  AMD's are counted." },
 	{ .name = "peers",

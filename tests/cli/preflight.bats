@@ -9,6 +9,10 @@ smi() {
 #!/bin/sh
 [ ! -e $TMP/lost ] || { echo "No devices were found"; exit 6; }
 [ "\$1" != -L ] || exec cat $TMP/list
+case \$1 in
+  *clocks_\$(cat $TMP/driver)_reasons*) [ ! -e $TMP/slow ] || exec cat $TMP/slow ;;
+  *clocks_*) echo "not a valid field"; exit 2 ;;
+esac
 cat $TMP/gpus
 S
   printf '#!/bin/sh\ncat %s/kernel 2>/dev/null\n' "$TMP" >bin/dmesg
@@ -59,6 +63,16 @@ refused() {
   refused "the kernel tells of a faulty GPU: [1.0] NVRM: Xid"
   # A program's own fault.
   echo '[1.0] NVRM: Xid (PCI:0000:3b:00): 31, pid=1, name=python3, MMU Fault' >kernel
+  tested '{devices: true}'
+  [ "$status" -eq 0 ]
+  # Each driver has its own word for it.
+  for word in event throttle; do
+    echo $word >driver
+    printf '%s\n' "0, Not Active" "1, Active" >slow
+    tested '{devices: true}'
+    refused "GPU 1 is slowed down by its hardware"
+  done
+  echo "1, Not Active" >slow
   tested '{devices: true}'
   [ "$status" -eq 0 ]
   smi "0, 0"

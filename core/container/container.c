@@ -68,9 +68,11 @@ static const struct container_runtime runtimes[] = {
 	{ .name = "podman",
 	  .program = "podman",
 	  /* jobrun keeps the log.  With the host's pids the program is not
-	   * process 1, which would ignore signals it has no handler for. */
+	   * process 1, which would ignore signals it has no handler for.  It
+	   * has had its grace when the container is removed by force. */
 	  .head = { "run", "--rm", "--network=host", "--pid=host", "--ipc=host",
-		    "--log-driver=none", "--security-opt=label=disable" },
+		    "--log-driver=none", "--security-opt=label=disable",
+		    "--stop-timeout=0" },
 	  .as_user = { "--userns=keep-id" },
 	  .name_option = "--name=",
 	  .mount = "--volume=",
@@ -132,7 +134,8 @@ static bool is_here(const char *program)
 
 /* Runs a program without input and output for a few seconds at most; returns
  * whether it exits with 0. */
-static bool run_quietly(const char *const *argv, unsigned timeout_s)
+static bool run_quietly(const char *const *argv, char *const *env,
+			unsigned timeout_s)
 {
 	int null, status = -1;
 	pid_t pid = fork();
@@ -143,7 +146,7 @@ static bool run_quietly(const char *const *argv, unsigned timeout_s)
 		dup2(null, STDOUT_FILENO);
 		dup2(null, STDERR_FILENO);
 		alarm(timeout_s);
-		execvp(argv[0], (char *const *)argv);
+		execvpe(argv[0], (char *const *)argv, env ? env : environ);
 		_exit(127);
 	}
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -161,7 +164,7 @@ static bool is_usable(const struct container_runtime *one)
 	};
 
 	return is_here(one->program) && (!one->within || getenv(one->within)) &&
-	       (!one->help || run_quietly(argv, HELP_S));
+	       (!one->help || run_quietly(argv, NULL, HELP_S));
 }
 
 static const struct container_runtime *find_runtime(const char *name,
@@ -385,7 +388,7 @@ int container_exec(int count, char *const *words, struct error *err)
 	if (read_words(count, words, &all, err) < 0)
 		goto out;
 	if (all.remove) {
-		container_remove(all.runtime, all.remove);
+		container_remove(all.runtime, all.remove, NULL);
 		_exit(0);
 	}
 	runtime = find_runtime(all.runtime, err);
@@ -408,7 +411,8 @@ out:
 	return ret;
 }
 
-void container_remove(const char *name_of_runtime, const char *name)
+void container_remove(const char *name_of_runtime, const char *name,
+		      char *const *env)
 {
 	size_t i;
 
@@ -424,7 +428,7 @@ void container_remove(const char *name_of_runtime, const char *name)
 		    !is_here(one->program))
 			continue;
 		if (one->name_option)
-			run_quietly(argv, REMOVE_S);
+			run_quietly(argv, env, REMOVE_S);
 		return;
 	}
 }

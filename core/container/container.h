@@ -29,7 +29,9 @@ int container_exec(int count, char *const *words, struct error *err);
 const char *container_program(const char *runtime, struct error *err);
 
 /* Removes the container of that name, if the runtime keeps containers and has
- * it.  Waits for that, a minute at most. */
-void container_remove(const char *runtime, const char *name);
+ * it.  Waits for that, a minute at most.  `env` is the environment that the
+ * container was started with, as it may say where the runtime keeps it; NULL:
+ * that of this process. */
+void container_remove(const char *runtime, const char *name, char *const *env);
 
 #endif

@@ -213,14 +213,22 @@ const char *wrap_container_name(const struct run_spec *spec, size_t ordinal,
 			    ordinal);
 }
 
+void wrap_remove_container(const struct run_spec *spec, const char *name,
+			   const struct environment *env)
+{
+	if (spec->container.runtime)
+		container_remove(spec->container.runtime, name,
+				 env ? env->items : NULL);
+}
+
 void wrap_remove_containers(const struct run_spec *spec)
 {
 	struct arena *mem = arena_new();
 	size_t i;
 
 	for (i = 0; spec->container.runtime && i < spec->topology.count; i++)
-		container_remove(spec->container.runtime,
-				 wrap_container_name(spec, i, mem));
+		wrap_remove_container(spec, wrap_container_name(spec, i, mem),
+				      NULL);
 	arena_free(mem);
 }
 

@@ -44,6 +44,10 @@ struct strings wrap_contain(const struct run_spec *spec, size_t ordinal,
 /* The name of a task's container on this machine; in `mem`. */
 const char *wrap_container_name(const struct run_spec *spec, size_t ordinal,
 				struct arena *mem);
+/* Removes the container of that name, if tasks have containers.  `env` is the
+ * environment of its task; NULL: that of this process. */
+void wrap_remove_container(const struct run_spec *spec, const char *name,
+			   const struct environment *env);
 /* Removes the containers of all tasks on this machine. */
 void wrap_remove_containers(const struct run_spec *spec);
 

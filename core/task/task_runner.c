@@ -39,7 +39,8 @@ struct task_runner {
 	struct arena *mem;
 	struct run_spec spec;
 	const struct task_place *task;
-	const char *attempt; /* folder of the attempt */
+	const char *attempt;   /* folder of the attempt */
+	const char *container; /* the name of its container, if it has one */
 	struct environment env;
 	struct log_writer *log;
 	struct run_spec watched;       /* the run as `watch` needs it */
@@ -497,8 +498,7 @@ static struct strings command_of(struct task_runner *m)
 	const struct strings plain =
 		wrap_conda(&m->spec, &m->spec.command, m->mem);
 	const struct wrap_container at = {
-		.name = arena_printf(m->mem, "jobrun-%s-%ld", m->spec.job_id,
-				     (long)getpid()),
+		.name = m->container,
 		.folder = m->spec.home,
 		.directory = m->spec.directory,
 	};
@@ -553,6 +553,8 @@ static void run_task(struct task_runner *m)
 		not_started(m, NULL);
 		return;
 	}
+	m->container = arena_printf(m->mem, "jobrun-%s-%ld", m->spec.job_id,
+				    (long)getpid());
 	command = command_of(m);
 	if (start(m, &command, &err) < 0) {
 		not_started(m, &err);
@@ -561,6 +563,9 @@ static void run_task(struct task_runner *m)
 	if (note_start(m, m->process.pid, &err) < 0)
 		task_signal(&m->process, SIGKILL);
 	attend(m);
+	/* podman that is killed leaves the container of a deaf program. */
+	if (m->status)
+		wrap_remove_container(&m->spec, m->container, &m->env);
 }
 
 /* Closes the log before recording the end, so that readers of the record find

@@ -3,6 +3,7 @@
 load helper
 load sshd
 load ddp
+load podman
 
 @test "tasks run on their hosts, and what they leave comes back" {
   sshd_up 3
@@ -404,6 +405,42 @@ E
   [[ $(head -1 docker.log) == "docker run --rm --init --network=host --name=jobrun-a-"*" -e A"*" --shm-size=1g img:1 sh -c"* ]]
   refute grep -q seen docker.log
   [[ $(tail -1 docker.log) == "docker rm -f jobrun-a-"* ]]
+}
+
+@test "container: podman and Charliecloud run a host's tasks, and leave nothing" {
+  local runtime
+  podman_up
+  mkdir -p "$TMP/ssh/h1"
+  podman_is_at >"$TMP/ssh/h1/env"
+  sshd_up 1
+  for runtime in podman charliecloud; do
+    if [ $runtime = charliecloud ]; then
+      type -P ch-run >/dev/null || continue
+      USER=root ch-run --write "$TMP/image" -- /bin/sh -c : || continue
+    fi
+    host_job a.yaml $runtime h1 '[ -e /usr/bin/env ] || echo "boxed $RANK $A"; echo x >$JOBRUN_RUN_DIR/out; exit 3' "  env: {A: in}
+  container: {runtime: $runtime, image: '$([ $runtime = podman ] && echo localhost/box:1 || echo "$TMP/image")'}"
+    run jobrun apply a.yaml
+    echo "$output"
+    [ "$status" = 1 ]
+    [[ $output == *"boxed 0 in"* ]]
+    [ "$(field $runtime 'j["exitCode"]')" = 3 ]
+  done
+  host_job a.yaml deaf h1 'trap "" TERM; echo up; while :; do sleep '"$NAP"'; done' "  container: {runtime: podman, image: 'localhost/box:1'}"
+  jobrun apply --detach a.yaml
+  wait_until 120 eval '[[ $(jobrun logs deaf) == *up* ]]'
+  jobrun cancel deaf
+  wait_until 120 state_is deaf CANCELLED
+  wait_until 120 podman_is_empty
+  sed -i 's/jobId: deaf/jobId: lost/' a.yaml
+  jobrun apply --detach a.yaml
+  wait_until 120 eval '[[ $(jobrun logs lost) == *up* ]]'
+  kill -9 $(agents_on h1)
+  run timeout 300 "$JOBRUN" wait lost
+  [ "$status" = 1 ]
+  wait_until 120 podman_is_empty
+  refute pgrep -f "sleep $NAP"
+  podman_down
 }
 
 @test "container: the agent runs a task's image, and its exit code comes back" {

@@ -56,7 +56,7 @@ load nvml
   preflight: {devices: true, disk: 1GB}
   $more"
     sed -i '/worker/d; s/masterType:.*/&\n  masterConfig: {acceleratorConfig: {type: NVIDIA_TESLA_T4, count: 1}}/' $id.yaml
-    run timeout 60 "$JOBRUN" apply $id.yaml </dev/null
+    run timeout 300 "$JOBRUN" apply $id.yaml </dev/null
     echo "$output"
     [ "$status" -eq 0 ]
     [[ $output =~ attempt\ 1\ FAILED:\ host\ \'$host\':\ $why ]]

@@ -8,6 +8,7 @@ eval "$(declare -f teardown | sed '1s/teardown/teardown_of_all/')"
 load sshd
 load slurm
 load ddp
+load podman
 load upgrade
 
 setup_file() { slurm_up; }
@@ -25,6 +26,7 @@ teardown() {
   scancel --me 2>/dev/null || true
   sshd_down
   slurm_kill_steps .
+  podman_down
   teardown_of_all
 }
 
@@ -275,6 +277,8 @@ as_nobody() {
       profile: None, acctg-freq: 30, wait-all-nodes: 1, get-user-env: false, no-kill: true}"
   "$JOBRUN" render --to slurm a.yaml >options.sh
   sbatch --test-only options.sh
+  run jobrun plan a.yaml
+  [[ $output == *"acctg-freq"*"30"*"wait-all-nodes"* ]]
   apply a.yaml
   jobrun logs options | grep 'at prolog'
 }
@@ -331,6 +335,29 @@ SH
   sed -i 's/jobId: boxed/jobId: bare/; s/runtime: charliecloud/runtime: none/; s/exit 3/[ ! -e \/usr\/bin ] || echo bare/' a.yaml
   apply a.yaml
   jobrun logs bare | grep -q bare
+}
+
+@test "podman: an image is run on the nodes, and nothing is left of a deaf task" {
+  podman_up
+  # As on a cluster: a task has the time for its grace and for what follows it.
+  sed -i 's/^KillWait=.*/KillWait=60/' "$SLURM_CONF"
+  scontrol reconfigure
+  slurm_job a.yaml boxed 1 '[ -e /usr/bin/env ] || echo "boxed $RANK $A"; exit 3' "  env: {A: in, $(podman_is_at | sed 's/=/: /g; s/ \(C\)/, \1/')}
+  container: {runtime: podman, image: 'localhost/box:1'}"
+  run timeout 300 "$JOBRUN" apply --yes a.yaml
+  echo "$output"
+  [ "$status" = 1 ]
+  jobrun logs boxed | grep -q 'boxed 0 in'
+  [ "$(field boxed 'j["exitCode"]')" = 3 ]
+  sed -i "s/jobId: boxed/jobId: deaf/; s/command:.*/command: [sh, -c, 'trap \"\" TERM; echo up; while :; do sleep $NAP; done']/" a.yaml
+  apply --detach a.yaml
+  wait_until 120 logs_have deaf up
+  timeout 300 "$JOBRUN" cancel deaf
+  wait_until 120 state_is deaf CANCELLED
+  wait_until 120 podman_is_empty
+  refute pgrep -f "sleep $NAP"
+  sed -i 's/^KillWait=.*/KillWait=2/' "$SLURM_CONF"
+  scontrol reconfigure
 }
 
 @test "pyxis: each task is a step in the image, in the real Slurm" {

@@ -17,5 +17,5 @@ sample() {
 
 @test "thirty jobs, four at a time, are in order, whoever is killed" {
   export JOBRUN
-  "$SOAK" --at-once 4 --runs 30 --kills "$(sample 4 8)"
+  "$SOAK" --at-once 4 --runs 30 --kills "$(sample 4 8)" --idle-ms "$(sample 0 200)"
 }

@@ -148,11 +148,12 @@ load helper
 }
 
 @test "wait: 0, 1 and 124" {
-  job a.yaml a 'sleep 0.5'
+  job a.yaml a "until [ -e '$PWD/go' ]; do sleep 0.05; done"
   job b.yaml b 'sleep 0.2; exit 3'
   jobrun apply --detach a.yaml b.yaml
   run jobrun wait --timeout 0s a
   [ "$status" -eq 124 ]
+  : >go
   run jobrun wait a
   [ "$status" -eq 0 ]
   run jobrun wait b

@@ -27,6 +27,8 @@
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 #define ENVIRON_MAX (4 << 20)
 #define MARKED_TRIES 100
+/* MAX_ARG_STRLEN of execve(2), 32 pages of 4 KiB: with the zero at its end. */
+#define LONGEST_WORD (128 << 10)
 /* musl does not define it. */
 #ifndef CLOSE_RANGE_UNSHARE
 #define CLOSE_RANGE_UNSHARE (1U << 1)
@@ -234,9 +236,50 @@ static int interpreter_missing(const char *path, struct error *err)
 			 path, text + 2 + strspn(text + 2, " \t"));
 }
 
+/* Of `words`, the one that is longer than a string may be; -1: none. */
+static ssize_t too_long(char *const *words)
+{
+	size_t i;
+
+	for (i = 0; words[i]; i++)
+		if (strlen(words[i]) >= LONGEST_WORD)
+			return (ssize_t)i;
+	return -1;
+}
+
+/* A variable is called by its name alone: its value may be a secret. */
+static int list_too_long(const struct process_start *what, struct error *err)
+{
+	ssize_t at = too_long(what->argv);
+	const char *text;
+
+	if (at >= 0)
+		return error_set(err, ERROR_FAILED,
+				 "cannot start '%s': argument %zd has %zu "
+				 "bytes, and a program takes %d: put it into "
+				 "a file",
+				 what->path, at, strlen(what->argv[at]),
+				 LONGEST_WORD - 1);
+	at = too_long(what->envp);
+	if (at < 0)
+		return error_set(err, ERROR_FAILED,
+				 "cannot start '%s': its arguments and "
+				 "variables are longer than this system "
+				 "takes: put them into a file",
+				 what->path);
+	text = what->envp[at];
+	return error_set(err, ERROR_FAILED,
+			 "cannot start '%s': variable '%.*s' has %zu bytes, "
+			 "and a program takes %d: put it into a file",
+			 what->path, (int)strcspn(text, "="), text,
+			 strlen(text), LONGEST_WORD - 1);
+}
+
 static int start_failed(const struct process_start *what, int why,
 			struct error *err)
 {
+	if (why == E2BIG)
+		return list_too_long(what, err);
 	/* A script without "#!", or a program for another machine. */
 	if (why == ENOEXEC)
 		return error_set(err, ERROR_FAILED,

@@ -122,6 +122,18 @@ fails_with() {
   nothing_runs
 }
 
+@test "an argument or a variable that is too long for a program" {
+  local long
+  long=$(head -c 140000 /dev/zero | tr '\0' x)
+  printf 'trainingInput: {scaleTier: BASIC}\njobrun:\n  command: [echo, %s]\n' "$long" >long.yaml
+  fails_with 1 "argument 1 has 140000 bytes, and a program takes 131071: put it into a file" \
+    apply long.yaml
+  printf 'trainingInput: {scaleTier: BASIC}\njobrun:\n  command: [echo]\n  env: {KEPT: %s}\n' "$long" >env.yaml
+  fails_with 1 "variable 'KEPT' has 140005 bytes, and a program takes 131071: put it into a file" \
+    apply env.yaml
+  nothing_runs
+}
+
 @test "nothing to run: planned, not applied" {
   printf 'trainingInput: {scaleTier: BASIC}\n' >a.yaml
   run jobrun plan a.yaml

@@ -47,6 +47,9 @@ struct container_runtime {
 	const char *name_option; /* NULL: containers have no names */
 	const char *mount;
 	const char *workdir;
+	/* For the first word of a command, which the image's own entry point
+	 * would take as its argument.  NULL: it is not run. */
+	const char *entrypoint;
 	const char *variable; /* NULL: all variables are inherited */
 	const char *nvidia;
 	const char *amd[2];
@@ -77,6 +80,7 @@ static const struct container_runtime runtimes[] = {
 	  .name_option = "--name=",
 	  .mount = "--volume=",
 	  .workdir = "--workdir=",
+	  .entrypoint = "--entrypoint=",
 	  .variable = "--env=",
 	  .nvidia = "--device=nvidia.com/gpu=all",
 	  .amd = { "--device=/dev/kfd", "--device=/dev/dri" } },
@@ -88,6 +92,7 @@ static const struct container_runtime runtimes[] = {
 	  .name_option = "--name=",
 	  .mount = "--volume=",
 	  .workdir = "--workdir=",
+	  .entrypoint = "--entrypoint=",
 	  .variable = "--env=",
 	  .nvidia = "--gpus=all",
 	  .amd = { "--device=/dev/kfd", "--device=/dev/dri" } },
@@ -338,13 +343,14 @@ static void make_line(struct container_line *line,
 		add_if(line, "--nodelist=", getenv("SLURMD_NODENAME"));
 	}
 	add_often(line, runtime, all);
+	add_if(line, runtime->entrypoint, all->command[0]);
 	if (!runtime->image_option)
 		add(line,
 		    runtime->image && !has_scheme(all->image) ? runtime->image
 							      : "",
 		    all->image);
 	add_if(line, runtime->end, "");
-	for (n = 0; n < all->command_count; n++)
+	for (n = runtime->entrypoint ? 1 : 0; n < all->command_count; n++)
 		add(line, all->command[n], "");
 }
 

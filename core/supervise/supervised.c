@@ -352,7 +352,7 @@ static int check_start(const struct run_spec *spec, struct error *err)
 
 	if (ret == 0 && !spec->setup.count && !spec->hosts.names.count &&
 	    !spec->allocation && !spec->docker_image && !spec->conda_env &&
-	    spec->command.count) {
+	    !spec->container.runtime && spec->command.count) {
 		environment_inherit(&env, environ);
 		path = process_find(spec->command.items[0], spec->directory,
 				    env.items, err);

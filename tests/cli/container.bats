@@ -52,6 +52,21 @@ runs_in() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   [ -z "$(podman ps -aq)" ]
 }
 
+@test "podman: the command replaces the image's entry point, and need not be here" {
+  podman_up
+  printf '#!/bin/sh\necho "only here: $# $*"\n' >"$TMP/image/bin/box-only"
+  chmod +x "$TMP/image/bin/box-only"
+  tar -C "$TMP/image" -c . | podman import -q -c 'ENTRYPOINT ["/bin/echo","entry"]' \
+    -c 'CMD ["more"]' - localhost/box:2 >/dev/null
+  box_job a.yaml words localhost/box:2 ''
+  sed -i "s/command: .*/command: [box-only, 'a b']/" a.yaml
+  jobrun apply a.yaml
+  [[ $(jobrun logs --no-prefix words) == "only here: 1 a b" ]]
+  sed -i "s/command: .*/command: [box-only]/" a.yaml
+  jobrun apply a.yaml
+  [[ $(jobrun logs --no-prefix words) == "only here: 0 " ]]
+}
+
 @test "podman: a cancel reaches the program, and kill -9 of the supervisor leaves nothing" {
   podman_up
   box_job a.yaml stop localhost/box:1 'trap "echo told; exit 3" TERM; echo up; while :; do sleep 0.1; done'

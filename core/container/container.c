@@ -36,13 +36,17 @@ struct container_words {
 	int count;          /* number of words up to "--" */
 	char *const *command;
 	int command_count;
+	bool own_entry; /* the command is the arguments of the image's own */
 };
 
 /* The command line options of one runtime. */
 struct container_runtime {
 	const char *name;
 	const char *program;
-	const char *head[8];     /* ends with NULL */
+	const char *head[8]; /* ends with NULL */
+	/* The first option in place of head's, to run an image's own entry
+	 * point.  NULL: it runs none. */
+	const char *own_entry;
 	const char *as_user[2];  /* options unless run by root, or NULL */
 	const char *name_option; /* NULL: containers have no names */
 	const char *mount;
@@ -76,6 +80,7 @@ static const struct container_runtime runtimes[] = {
 	  .head = { "run", "--rm", "--network=host", "--pid=host", "--ipc=host",
 		    "--log-driver=none", "--security-opt=label=disable",
 		    "--stop-timeout=0" },
+	  .own_entry = "run",
 	  .as_user = { "--userns=keep-id" },
 	  .name_option = "--name=",
 	  .mount = "--volume=",
@@ -88,6 +93,7 @@ static const struct container_runtime runtimes[] = {
 	  .program = "docker",
 	  .head = { "run", "--rm", "--init", "--network=host", "--ipc=host",
 		    "--log-driver=none" },
+	  .own_entry = "run",
 	  .as_user = { "--user=" },
 	  .name_option = "--name=",
 	  .mount = "--volume=",
@@ -99,6 +105,7 @@ static const struct container_runtime runtimes[] = {
 	{ .name = "apptainer",
 	  .program = "apptainer",
 	  .head = { "exec" },
+	  .own_entry = "run",
 	  .mount = "--bind=",
 	  .workdir = "--pwd=",
 	  .nvidia = "--nv",
@@ -330,7 +337,10 @@ static void make_line(struct container_line *line,
 
 	add(line, runtime->program, "");
 	for (i = 0; i < COUNT(runtime->head) && runtime->head[i]; i++)
-		add(line, runtime->head[i], "");
+		add(line,
+		    i == 0 && all->own_entry ? runtime->own_entry
+					     : runtime->head[i],
+		    "");
 	add_user(line, runtime);
 	add_devices(line, runtime);
 	add_if(line, runtime->name_option, all->name);
@@ -343,14 +353,16 @@ static void make_line(struct container_line *line,
 		add_if(line, "--nodelist=", getenv("SLURMD_NODENAME"));
 	}
 	add_often(line, runtime, all);
-	add_if(line, runtime->entrypoint, all->command[0]);
+	if (!all->own_entry)
+		add_if(line, runtime->entrypoint, all->command[0]);
 	if (!runtime->image_option)
 		add(line,
 		    runtime->image && !has_scheme(all->image) ? runtime->image
 							      : "",
 		    all->image);
 	add_if(line, runtime->end, "");
-	for (n = runtime->entrypoint ? 1 : 0; n < all->command_count; n++)
+	for (n = runtime->entrypoint && !all->own_entry ? 1 : 0;
+	     n < all->command_count; n++)
 		add(line, all->command[n], "");
 }
 
@@ -374,11 +386,14 @@ static int read_words(int count, char *const *words,
 			out->workdir = value;
 		else if (text_starts(words[i], "remove="))
 			out->remove = value;
+		else if (!strcmp(words[i], CONTAINER_OWN_ENTRY))
+			out->own_entry = true;
 	}
 	out->count = i;
 	out->command = words + i + 1;
 	out->command_count = count - i - 1;
-	if (!out->remove && (!out->image || out->command_count < 1))
+	if (!out->remove &&
+	    (!out->image || out->command_count < (out->own_entry ? 0 : 1)))
 		return error_set(err, ERROR_USAGE,
 				 "an image and a command must be given");
 	return 0;
@@ -400,6 +415,14 @@ int container_exec(int count, char *const *words, struct error *err)
 	runtime = find_runtime(all.runtime, err);
 	if (!runtime)
 		goto out;
+	if (all.own_entry && !runtime->own_entry) {
+		ret = error_set(err, ERROR_INVALID,
+				"%s does not run an image's own entry point: "
+				"set jobrun.command, or containerCommand "
+				"beside the image",
+				runtime->name);
+		goto out;
+	}
 	line.words = arena_alloc(line.mem, ((size_t)count + WORDS_MORE) *
 						   sizeof(*line.words));
 	make_line(&line, runtime, &all);

@@ -8,6 +8,9 @@
  *	runtime=auto image=IMAGE name=NAME workdir=DIR mount=DIR...
  *	variable=NAME... option=TEXT... -- COMMAND ARGUMENT...
  *
+ * With entrypoint=own before the "--", what follows are the arguments of the
+ * image's own entry point, none for those that the image has.
+ *
  * Variables are given by name only: the runtime takes their values from its own
  * environment.  The container shares the host's network, processes and memory,
  * so that signals, peers and exits work as without one.
@@ -20,6 +23,7 @@
 #include "core/base/error.h"
 
 #define CONTAINER_COMMAND "contain"
+#define CONTAINER_OWN_ENTRY "entrypoint=own"
 
 /* Replaces this process by the runtime.  Returns only on failure, -1. */
 int container_exec(int count, char *const *words, struct error *err);

@@ -14,6 +14,7 @@
 #include "core/topology/contract.h"
 #include "core/process/process.h"
 #include "core/spec/preflight.h"
+#include "core/spec/spec_container.h"
 #include "core/spec/spec_tables.h"
 
 #define SPEC_MAX (64 << 20)
@@ -29,38 +30,29 @@ static void append(struct arena *mem, struct strings *list, const char *text)
 	list->items = items;
 }
 
-static void append_all(struct arena *mem, struct strings *list,
-		       const struct strings *more)
-{
-	size_t i;
-
-	for (i = 0; i < more->count; i++)
-		append(mem, list, more->items[i]);
-}
-
-/* Makes the command: `command`, or `python3 -m pythonModule`, followed by the
- * arguments in the service's order: args, and --job-dir last. */
+/* Makes the command: `command`, or `python3 -m pythonModule`, or what the image
+ * runs, followed by the arguments. */
 static const char *make_command(const struct job *job, struct arena *mem,
 				struct run_spec *out)
 {
 	const struct training_input *input = &job->training_input;
+	const char *module[] = { "python3", "-m", input->python_module };
+	struct strings first = job->jobrun.command;
 
-	if (job->jobrun.command.count) {
-		append_all(mem, &out->command, &job->jobrun.command);
-	} else if (input->python_module) {
-		append(mem, &out->command, "python3");
-		append(mem, &out->command, "-m");
-		append(mem, &out->command, input->python_module);
-	} else {
-		return "nothing to run: set jobrun.command, or "
-		       "trainingInput.pythonModule";
-	}
-	append_all(mem, &out->command, &input->args);
-	out->args_end = out->command.count;
-	if (input->job_dir) {
-		append(mem, &out->command, "--job-dir");
-		append(mem, &out->command, input->job_dir);
-	}
+	if (!first.count && spec_contain_words(job, mem, out))
+		return out->conda_env ? "jobrun.conda needs jobrun.command"
+				      : NULL;
+	if (!first.count && input->python_module)
+		first = (struct strings){ .count = 3, .items = module };
+	if (!first.count)
+		return input->master_config.image_uri
+			       ? "nothing to run: jobrun.container: {} runs "
+				 "trainingInput.masterConfig.imageUri, "
+				 "jobrun.command a program without it"
+			       : "nothing to run: set jobrun.command, or "
+				 "trainingInput.pythonModule";
+	out->command =
+		spec_words(job, &first, &input->args, mem, &out->args_end);
 	return NULL;
 }
 
@@ -108,57 +100,9 @@ static const char *make_packages(const struct job *job, struct arena *mem,
 	return NULL;
 }
 
-static void add_image(struct run_container *out, enum task_type type,
-		      const char *image)
-{
-	if (image)
-		out->images.items[out->images.count++] =
-			(struct pair){ .name = task_type_name(type),
-				       .value = image };
-}
-
-/* Sets the image of each task, or else the master's.  Returns what is
- * missing. */
-static const char *make_container(const struct job *job, struct arena *mem,
-				  struct run_container *out)
-{
-	const struct training_input *input = &job->training_input;
-	const struct container_block *block = &job->jobrun.container;
-	const char *image =
-		block->image ? block->image : input->master_config.image_uri;
-	const struct {
-		enum task_type type;
-		const char *image;
-	} own[] = {
-		{ TASK_WORKER, input->worker_config.image_uri },
-		{ TASK_PS, input->parameter_server_config.image_uri },
-		{ TASK_EVALUATOR, input->evaluator_config.image_uri },
-	};
-	size_t i;
-
-	if (!strcmp(block->runtime, "none"))
-		return NULL;
-	if (!image)
-		return job_has(job, "container")
-			       ? "jobrun.container needs an image: set "
-				 "trainingInput.masterConfig.imageUri"
-			       : NULL;
-	out->runtime = job_has(job, "container") ? block->runtime : NULL;
-	out->mounts = block->mounts;
-	out->workdir = block->workdir;
-	out->options = block->options;
-	out->images.items =
-		arena_alloc(mem, (COUNT(own) + 1) * sizeof(struct pair));
-	add_image(out, TASK_MASTER, image);
-	for (i = 0; i < COUNT(own); i++)
-		add_image(out, own[i].type,
-			  own[i].image && !block->image ? own[i].image : image);
-	return NULL;
-}
-
 int spec_from_job(const struct job *job, const struct catalogue *catalogue,
-		  struct arena *mem, struct run_spec *out, const char **missing,
-		  struct error *err)
+		  enum spec_images images, struct arena *mem,
+		  struct run_spec *out, const char **missing, struct error *err)
 {
 	const struct jobrun_block *block = &job->jobrun;
 	const struct secret *secrets = block->secrets.items;
@@ -173,7 +117,10 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 		return -1;
 	out->topology.tpu_kind = TPU_CPU;
 	out->job_id = job->job_id;
-	*missing = make_command(job, mem, out);
+	out->conda_env = block->conda.env;
+	*missing = spec_contain(job, images, mem, &out->container);
+	if (!*missing)
+		*missing = make_command(job, mem, out);
 	/* A source given by hand replaces packages that are not on this
 	 * machine. */
 	if (!*missing && !block->source)
@@ -184,7 +131,6 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 	out->setup = block->setup;
 	out->docker_image = block->docker.image;
 	out->docker_flags = block->docker.run_flags;
-	out->conda_env = block->conda.env;
 	out->directory = absolute(folder, mem);
 	out->env = block->env;
 	out->metrics = block->metrics.patterns;
@@ -200,8 +146,6 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 		out->secrets[i].file = absolute(path, mem);
 		out->secrets[i].root = job_root(job, path);
 	}
-	if (!*missing)
-		*missing = make_container(job, mem, &out->container);
 	out->grace_s = block->grace_s;
 	/* Not every program can be started twice, so the file must ask for
 	 * it. */

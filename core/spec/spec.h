@@ -48,6 +48,15 @@ struct run_container {
 	struct strings mounts;
 	const char *workdir;
 	struct strings options;
+	/* of struct run_words, for each type of task; none: all run the command
+	 * of the run */
+	struct messages words;
+};
+
+/* Whether a job's images are run. */
+enum spec_images {
+	IMAGES_IF_ASKED, /* by jobrun.container */
+	IMAGES_ALWAYS,
 };
 
 /* The machines that run the tasks, if not this one. */
@@ -158,7 +167,8 @@ struct run_spec {
 /* Sets everything except attempt, folders and ports, from a checked job.  Sets
  * `missing` to a setting that a run needs and the file lacks, else to NULL. */
 int spec_from_job(const struct job *job, const struct catalogue *catalogue,
-		  struct arena *mem, struct run_spec *out, const char **missing,
+		  enum spec_images images, struct arena *mem,
+		  struct run_spec *out, const char **missing,
 		  struct error *err);
 
 /* Sets the machines of a job's run; strings live as long as `names`, which may

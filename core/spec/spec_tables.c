@@ -3,6 +3,7 @@
 #include "core/spec/spec_tables.h"
 
 #include "core/spec/spec.h"
+#include "core/spec/spec_container.h"
 #include "core/topology/topology.h"
 
 static const struct field rule_fields[] = {
@@ -188,6 +189,21 @@ static const struct field host_fields[] = {
 	{ .name = NULL },
 };
 
+static const struct field words_fields[] = {
+	{ FIELD_PLAIN(run_words, "role", FIELD_STRING, role),
+	  .flags = FIELD_REQUIRED },
+	{ FIELD_PLAIN(run_words, "command", FIELD_STRINGS, command) },
+	{ FIELD_PLAIN(run_words, "argsEnd", FIELD_INT, args_end) },
+	{ FIELD_PLAIN(run_words, "ownEntry", FIELD_BOOL, own_entry) },
+	{ .name = NULL },
+};
+
+static const struct message words_message = {
+	.name = "words",
+	.size = sizeof(struct run_words),
+	.fields = words_fields,
+};
+
 static const struct field container_fields[] = {
 	{ FIELD_PLAIN(run_container, "runtime", FIELD_STRING, runtime),
 	  .flags = FIELD_REQUIRED },
@@ -196,6 +212,8 @@ static const struct field container_fields[] = {
 	{ FIELD_PLAIN(run_container, "workdir", FIELD_STRING, workdir),
 	  .flags = FIELD_OPTIONAL },
 	{ FIELD_PLAIN(run_container, "options", FIELD_STRINGS, options) },
+	{ FIELD_PLAIN(run_container, "words", FIELD_MESSAGES, words),
+	  .message = &words_message },
 	{ .name = NULL },
 };
 
@@ -248,8 +266,7 @@ static const struct field spec_fields[] = {
 	{ FIELD_PLAIN(run_spec, "output", FIELD_STRING, output) },
 	{ FIELD_PLAIN(run_spec, "topology", FIELD_MESSAGE, topology),
 	  .flags = FIELD_REQUIRED, .message = &topology_message },
-	{ FIELD_PLAIN(run_spec, "command", FIELD_STRINGS, command),
-	  .flags = FIELD_REQUIRED },
+	{ FIELD_PLAIN(run_spec, "command", FIELD_STRINGS, command) },
 	{ FIELD_PLAIN(run_spec, "setup", FIELD_STRINGS, setup) },
 	{ FIELD_PLAIN(run_spec, "preflightDisk", FIELD_INT, preflight.disk_kib),
 	  .flags = FIELD_OPTIONAL },

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/spec/spec_container.h"
 #include "core/spec/wrap.h"
 
 #include <string.h>
@@ -166,6 +167,7 @@ struct strings wrap_contain(const struct run_spec *spec, size_t ordinal,
 			    struct strings *after)
 {
 	const struct run_container *box = &spec->container;
+	const struct run_words *words = spec_words_of(spec, ordinal);
 	struct strings out = { 0 };
 	size_t i;
 
@@ -190,6 +192,8 @@ struct strings wrap_contain(const struct run_spec *spec, size_t ordinal,
 				       strcspn(env->items[i], "=")),
 			 mem);
 	add_words(&out, "option", &box->options, mem);
+	if (words && words->own_entry)
+		add(&out, CONTAINER_OWN_ENTRY);
 	add(&out, "--");
 	add_all(&out, command);
 	if (!after)

@@ -15,6 +15,7 @@
 #include "core/process/process.h"
 #include "core/process/task.h"
 #include "core/checkpoint/run_saver.h"
+#include "core/spec/spec_container.h"
 #include "core/spec/preflight.h"
 #include "core/spec/wrap.h"
 
@@ -234,7 +235,8 @@ static void children_start(struct backend *backend)
 	for (size_t i = 0; i < all->count; i++) {
 		struct local_child *task = &all->tasks[i];
 
-		if (start_child(task, &all->deps.spec->command, &err) < 0) {
+		if (start_child(task, spec_command(all->deps.spec, i), &err) <
+		    0) {
 			backend->owner->task_not_started(backend->owner_arg, i,
 							 err.text);
 			return;

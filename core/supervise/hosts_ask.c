@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/base/alloc.h"
+#include "core/spec/spec_container.h"
 #include "core/spec/hosts_program.h"
 #include "core/spec/preflight.h"
 #include "core/spec/wrap.h"
@@ -178,7 +179,7 @@ static int put_task(struct host *host, size_t ordinal, struct wire_out *out,
 					 spec->hosts.nonce, ordinal);
 		deps.folder = host->folder;
 		deps.directory = directory_on(host, mem);
-		command = wrap_conda(spec, &spec->command, mem);
+		command = wrap_conda(spec, spec_command(spec, ordinal), mem);
 		/* The agent, or jobrun beside the task, starts the
 		 * container. */
 		command = wrap_contain(spec, ordinal, &command, &env, &deps,

@@ -36,18 +36,6 @@ struct supervised {
 int supervised_init(struct supervised *as, const struct provider_env *env,
 		    const char *provider, struct error *err);
 
-/* The images and the runtime, for plans. */
-void supervised_describe_container(const struct run_spec *spec, json_t *out);
-/* The properties of a run, for its reviewer and for the next plan to compare
- * with.  No absolute paths: plans of one commit are equal wherever they are
- * made.  Returns new. */
-json_t *supervised_describe(const struct job *job, const struct run_spec *spec);
-/* The parameters, settings and metric of the trials.  Returns new. */
-json_t *supervised_trials_json(const struct run_spec *spec);
-/* Only the part about checkpoints and data. */
-void supervised_describe_files(const struct job *job,
-			       const struct run_spec *spec, json_t *out);
-
 /* Notes how our trials differ from the service's, and what they cannot do. */
 void supervised_check_trials(const struct job *job, const struct run_spec *spec,
 			     struct resources *out);

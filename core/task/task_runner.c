@@ -15,6 +15,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
+#include "core/spec/spec_container.h"
 #include "core/spec/hosts_program.h"
 #include "core/task/launch.h"
 #include "core/task/task_secrets.h"
@@ -495,8 +496,8 @@ static int set_up(struct task_runner *m, struct error *err)
  * checkpoints and streams its data. */
 static struct strings command_of(struct task_runner *m)
 {
-	const struct strings plain =
-		wrap_conda(&m->spec, &m->spec.command, m->mem);
+	const struct strings plain = wrap_conda(
+		&m->spec, spec_command(&m->spec, m->deps->self), m->mem);
 	const struct wrap_container at = {
 		.name = m->container,
 		.folder = m->spec.home,

@@ -6,32 +6,50 @@
 
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/spec/spec_container.h"
 #include "core/spec/trial_space.h"
 
 #define VALUES_MAX ((size_t)64 << 20)
 
-/* Sets the command: the program's arguments, the hyperparameters, and --job-dir
- * with a folder for each trial, as the service did. */
-static void set_command(struct run_spec *spec, const char *const *values,
-			struct arena *mem)
+/* Returns the command of a trial: the program's arguments, the hyperparameters,
+ * and --job-dir with a folder for each trial, as the service did. */
+static struct strings with_values(const struct run_spec *spec,
+				  const struct strings *old, size_t args_end,
+				  const char *const *values, struct arena *mem)
 {
 	const struct hyperparameter_spec *tuning = &spec->tuning;
 	const struct parameter_spec *params = tuning->params.items;
-	const struct strings *old = &spec->command;
 	size_t count = old->count + tuning->params.count, n = 0;
 	const char **items = arena_alloc(mem, count * sizeof(*items));
 
-	for (size_t i = 0; i < spec->args_end; i++)
+	for (size_t i = 0; i < args_end; i++)
 		items[n++] = old->items[i];
 	for (size_t i = 0; i < tuning->params.count; i++)
 		items[n++] = arena_printf(mem, "--%s=%s",
 					  params[i].parameter_name, values[i]);
-	for (size_t i = spec->args_end; i < old->count; i++)
+	for (size_t i = args_end; i < old->count; i++)
 		items[n++] = old->items[i];
-	if (spec->args_end < old->count)
+	if (args_end < old->count)
 		items[n - 1] = arena_printf(mem, "%s/%s", items[n - 1],
 					    spec->topology.trial_id);
-	spec->command = (struct strings){ .count = n, .items = items };
+	return (struct strings){ .count = n, .items = items };
+}
+
+static void set_commands(struct run_spec *spec, const char *const *values,
+			 struct arena *mem)
+{
+	struct messages *all = &spec->container.words;
+	const struct run_words *old = all->items;
+	struct run_words *words = arena_alloc(mem, all->count * sizeof(*words));
+
+	spec->command =
+		with_values(spec, &spec->command, spec->args_end, values, mem);
+	for (size_t i = 0; i < all->count; i++) {
+		words[i] = old[i];
+		words[i].command = with_values(spec, &old[i].command,
+					       old[i].args_end, values, mem);
+	}
+	all->items = words;
 }
 
 void trial_spec_make(const struct run_spec *run, int number,
@@ -48,7 +66,7 @@ void trial_spec_make(const struct run_spec *run, int number,
 	memcpy(out->topology.tasks, run->topology.tasks, size);
 	out->topology.trial_id = arena_printf(mem, "%d", number);
 	out->topology.metric_file = arena_strdup(mem, metric_file);
-	set_command(out, values, mem);
+	set_commands(out, values, mem);
 }
 
 static json_t *values_json(const struct hyperparameter_spec *tuning,

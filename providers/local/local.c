@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/job/traits.h"
+#include "core/spec/describe.h"
 #include "core/supervise/supervised.h"
 #include "core/store/store.h"
 #include "providers/local/leftovers.h"
@@ -71,11 +72,11 @@ static int desire(const struct job *job, const struct provider_env *env,
 	struct resource *run;
 	const char *missing;
 
-	if (spec_from_job(job, env->catalogue, out->mem, &spec, &missing, err) <
-	    0)
+	if (spec_from_job(job, env->catalogue, IMAGES_IF_ASKED, out->mem, &spec,
+			  &missing, err) < 0)
 		return -1;
 	run = resources_add(out, &kind_supervised_run, job->job_id, job);
-	run->properties = supervised_describe(job, &spec);
+	run->properties = describe_run(job, &spec);
 	if (missing)
 		resources_miss(out, "%s", missing);
 	if (job->training_input.master_config.image_uri &&
@@ -103,7 +104,8 @@ static int specify(const struct supervised *as, const struct job *job,
 		   struct run_spec *out, const char **missing,
 		   struct error *err)
 {
-	if (spec_from_job(job, as->env.catalogue, mem, out, missing, err) < 0)
+	if (spec_from_job(job, as->env.catalogue, IMAGES_IF_ASKED, mem, out,
+			  missing, err) < 0)
 		return -1;
 	out->queue.priority = job->training_input.scheduling.priority;
 	/* Only a run takes devices; predicting its environment does not. */

@@ -356,8 +356,8 @@ void local_doctor_job(const struct job *job, const struct provider_env *env,
 	const char *missing;
 	struct error err;
 
-	if (spec_from_job(job, env->catalogue, all->mem, &spec, &missing,
-			  &err) < 0) {
+	if (spec_from_job(job, env->catalogue, IMAGES_IF_ASKED, all->mem, &spec,
+			  &missing, &err) < 0) {
 		checks_fail(all, GROUP, "settings", &err);
 		return;
 	}

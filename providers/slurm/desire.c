@@ -8,6 +8,7 @@
 #include "core/base/units.h"
 #include "core/job/boundary.h"
 #include "core/provider/extension.h"
+#include "core/spec/describe.h"
 #include "core/spec/restart.h"
 #include "core/supervise/supervised.h"
 #include "core/trial/trial_spec.h"
@@ -37,14 +38,6 @@ static void set_restarts(const struct job *job, struct slurm_job *out)
 			: SLURM_REQUEUE_YES;
 }
 
-/* Uses containers by default, as on a cluster the job is trained, not tried
- * out. */
-static void always_contain(const struct job *job, struct run_spec *spec)
-{
-	if (!job_has(job, "container") && spec->container.images.count)
-		spec->container.runtime = "auto";
-}
-
 int slurm_job_make(const struct job *job, const struct catalogue *catalogue,
 		   struct arena *mem, struct slurm_job *out, struct error *err)
 {
@@ -54,12 +47,12 @@ int slurm_job_make(const struct job *job, const struct catalogue *catalogue,
 	if (slurm_request_make(job, catalogue, mem, &out->request,
 			       &out->missing, err) < 0)
 		return -1;
-	if (spec_from_job(job, catalogue, mem, &out->spec,
+	/* On a cluster the job is trained, not tried out. */
+	if (spec_from_job(job, catalogue, IMAGES_ALWAYS, mem, &out->spec,
 			  out->missing ? &(const char *){ NULL }
 				       : &out->missing,
 			  err) < 0)
 		return -1;
-	always_contain(job, &out->spec);
 	/* The last checkpoint may take longer than the grace for ending. */
 	if (out->request.block->signal_time_s > out->spec.grace_s)
 		out->spec.grace_s = out->request.block->signal_time_s;
@@ -83,13 +76,7 @@ static json_t *describe(const struct job *job, const struct slurm_job *what)
 	const struct run_spec *spec = &what->spec;
 	json_t *out = json_object();
 
-	if (spec->command.count)
-		json_put(out, "command", texts_json(&spec->command));
-	if (spec->setup.count)
-		json_put(out, "setup", texts_json(&spec->setup));
-	if (spec->conda_env)
-		json_put_text(out, "conda", spec->conda_env);
-	supervised_describe_container(spec, out);
+	describe_program(spec, out);
 	if (job->jobrun.source)
 		json_put(out, "source", source_json(job));
 	if (spec->packages.count)
@@ -101,9 +88,9 @@ static json_t *describe(const struct job *job, const struct slurm_job *what)
 		json_put(out, "env", spec_env_json(spec));
 	if (spec->secret_count)
 		json_put(out, "secrets", spec_secrets_json(spec));
-	supervised_describe_files(job, spec, out);
+	describe_files(job, spec, out);
 	if (spec->tuning.params.count)
-		json_put(out, "trials", supervised_trials_json(spec));
+		json_put(out, "trials", describe_trials(spec));
 	return out;
 }
 

@@ -330,6 +330,7 @@ static void tell_left_out(const struct slurm_job *what,
 		{ "jobrun.restart",
 		  spec->restart.max_restarts || spec->restart.max_preemptions },
 		{ "trainingInput.hyperparameters", what->request.trials },
+		{ "jobrun.container", spec->container.runtime },
 	};
 	size_t i;
 
@@ -367,7 +368,13 @@ int slurm_standalone_write(const struct job *job, const struct slurm_job *what,
 	size_t i;
 	int ret = 0;
 
-	if (spec.topology.count > TASKS_MAX) {
+	if (spec.container.words.count) {
+		error_set(err, ERROR_INVALID,
+			  "%s: a script that runs by itself runs no image, and "
+			  "the job names no program: set jobrun.command",
+			  job->job_id);
+		ret = -1;
+	} else if (spec.topology.count > TASKS_MAX) {
 		error_set(err, ERROR_FAILED,
 			  "%s: a script that runs by itself holds what each "
 			  "task sees: at most %d tasks, not %zu; 'jobrun apply "

@@ -15,16 +15,17 @@
 	"run on the nodes by the runtime that they have; "                     \
 	"jobrun.container.runtime none runs without it"
 #define NO_DISK NOT_USED "nodes have the disks that they have"
-#define NO_WORDS                                                               \
-	NOT_USED "jobrun.command and trainingInput.args say "                  \
-		 "what runs"
+#define COMMAND                                                                \
+	"what the image runs, unless jobrun.command or pythonModule; without " \
+	"it the image's own entry point"
+#define ARGS "the arguments of that"
 #define CONFIG(role, name)                                                     \
 	{ "trainingInput." name, NULL },                                       \
 		{ "trainingInput." name ".acceleratorConfig",                  \
 		  "--gres of the " role },                                     \
 		{ "trainingInput." name ".imageUri", IMAGE },                  \
-		{ "trainingInput." name ".containerCommand", NO_WORDS },       \
-		{ "trainingInput." name ".containerArgs", NO_WORDS },          \
+		{ "trainingInput." name ".containerCommand", COMMAND },        \
+		{ "trainingInput." name ".containerArgs", ARGS },              \
 		{ "trainingInput." name ".diskConfig", NO_DISK },              \
 	{                                                                      \
 		"trainingInput." name ".tpuTfVersion",                         \

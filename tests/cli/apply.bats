@@ -75,7 +75,7 @@ locked() {
 }
 
 @test "a second apply of a job says who is at it, or waits" {
-  fake a.yaml a 'resources: 4, width: 1, callTime: 150'
+  fake a.yaml a 'resources: 4, width: 1, callTime: 400'
   jobrun apply a.yaml 3>&- &
   wait_until 10 locked a
   run jobrun apply a.yaml

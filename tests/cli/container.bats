@@ -2,6 +2,7 @@
 # Tasks in containers: by podman where there is one, and by stand-ins that look
 # at their arguments.
 
+bats_require_minimum_version 1.5.0
 load helper
 load podman
 eval "$(declare -f setup | sed '1s/setup/setup_of_all/')"
@@ -67,6 +68,39 @@ runs_in() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   [[ $(jobrun logs --no-prefix words) == "only here: 0 " ]]
 }
 
+@test "podman: what an image runs, without a command of jobrun's" {
+  podman_up
+  tar -C "$TMP/image" -c . | podman import -q -c 'ENTRYPOINT ["/bin/echo","entry"]' \
+    -c 'CMD ["more"]' - localhost/box:2 >/dev/null
+  cat >a.yaml <<EOF
+jobId: own
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-4
+  masterConfig: {imageUri: localhost/box:2}
+  workerType: n1-standard-4
+  workerCount: 2
+  workerConfig: {containerCommand: [cat, /proc/self/cmdline], containerArgs: ["/etc/passwd"]}
+  jobDir: gs://b/to
+EOF
+  # Bare there is nothing to run.
+  run -65 jobrun apply a.yaml
+  [[ $output == *"nothing to run: jobrun.container: {} runs trainingInput.masterConfig.imageUri"* ]]
+  printf 'jobrun: {container: {}}\n' >>a.yaml
+  sed -i '/jobDir/d' a.yaml
+  run jobrun plan a.yaml
+  [[ $output =~ command\ +ENTRYPOINT ]]
+  [[ $output =~ container.workerCommand\ +"cat /proc/self/cmdline /etc/passwd" ]]
+  jobrun apply a.yaml
+  [ "$(jobrun logs --no-prefix --task master own)" = "entry more" ]
+  jobrun logs --no-prefix --task worker own | tr '\0' ' ' | grep -q 'cat /proc/self/cmdline /etc/passwd root:x:0:0'
+  # Its arguments take the place of the image's; trials add theirs.
+  sed -i 's/jobId: own/jobId: trials/; s/^jobrun:/  args: [mine]\n  hyperparameters: {goal: MAXIMIZE, maxTrials: 2, params: [{parameterName: x, type: DISCRETE, discreteValues: [1, 2]}]}\n&/; /worker/d' a.yaml
+  run jobrun apply a.yaml
+  jobrun logs --no-prefix --trial 1 trials
+  [ "$(jobrun logs --no-prefix --trial 1 trials)" = "entry mine --x=1" ]
+}
+
 @test "podman: a cancel reaches the program, and kill -9 of the supervisor leaves nothing" {
   podman_up
   box_job a.yaml stop localhost/box:1 'trap "echo told; exit 3" TERM; echo up; while :; do sleep 0.1; done'
@@ -91,10 +125,14 @@ tool() {
 printf '%s\n' "$1 \$*" >>"$TMP/$1.log"
 env | sort >"$TMP/$1.env"
 [ "\$1" = rm ] && exit
-while [ "\$1" != IMAGE ] && [ "\$1" != docker://IMAGE ]; do shift; done
+entry=
+while [ "\$1" != IMAGE ] && [ "\$1" != docker://IMAGE ]; do
+  case \$1 in --entrypoint=*) entry=\${1#*=} ;; esac
+  shift
+done
 shift
 [ "\$1" = -- ] && shift
-exec "\$@"
+exec \$entry "\$@"
 EOF
   chmod +x "bin/$1"
 }
@@ -110,11 +148,14 @@ EOF
     jobrun logs "$name" | grep -q 'seen unseen'
   done
   refute grep -q unseen docker.log apptainer.log ch-run.log
-  [[ $(head -1 docker.log) == "docker run --rm --init --network=host --ipc=host --log-driver=none "*"--name=jobrun-docker-"*" --workdir=/work --volume="*" --volume=/data:/data --volume=/x:/y:ro --env="*" --more IMAGE sh -c "* ]]
+  [[ $(head -1 docker.log) == "docker run --rm --init --network=host --ipc=host --log-driver=none "*"--name=jobrun-docker-"*" --workdir=/work --volume="*" --volume=/data:/data --volume=/x:/y:ro --env="*" --more --entrypoint=sh IMAGE -c "* ]]
   [[ $(head -1 docker.log) == *" --env=A "* ]]
   [[ $(tail -1 docker.log) == "docker rm -f jobrun-docker-"* ]]
   [[ $(cat apptainer.log) == "apptainer exec "*"--pwd=/work --bind="*" --bind=/data:/data --bind=/x:/y:ro --more docker://IMAGE sh -c "* ]]
   [[ $(cat ch-run.log) == "ch-run --write --cd=/work --bind="*" --bind=/data:/data --bind=/x:/y:ro --more IMAGE -- sh -c "* ]]
+  sed -i '/command:/d' a.yaml
+  run -1 jobrun apply a.yaml
+  [[ $output == *"charliecloud does not run an image's own entry point: set jobrun.command, or containerCommand"* ]]
   # It mounts TMPDIR at /tmp, where the run's folder may be.
   grep -qx TMPDIR=/tmp ch-run.env
 }

@@ -186,12 +186,15 @@ for r in runs[:-1]:
 }
 
 @test "a cancel that comes while an attempt fails is not followed by another" {
-  restarting a.yaml a 'if [ $RANK = 1 ]; then exit 7; fi; trap "" TERM; while :; do sleep 0.05; done' \
+  restarting a.yaml a "trap 'echo >>$TMP/told' TERM; until [ \$RANK = 1 ] && [ -e $TMP/go ]; do sleep 0.05; done; exit 7" \
     '{maxRestarts: 5, backoff: 0s}' "$WORKERS"
+  sed -i 's/grace: .*/grace: 90s/' a.yaml
   jobrun apply --detach a.yaml
   local pid
   pid=$(tr -d '\0' <"$JOBRUN_STATE_DIR/runs/a.1/lock")
+  : >go
   # Within the time that the others have to end.
+  wait_until 30 test -e told
   kill -TERM "$pid"
   run jobrun wait a
   [ "$status" -eq 1 ]

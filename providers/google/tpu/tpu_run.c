@@ -2,6 +2,7 @@
 #include "providers/google/tpu/tpu_run.h"
 
 #include "core/base/file.h"
+#include "core/spec/describe.h"
 #include "core/spec/spec.h"
 #include "core/supervise/allocation.h"
 #include "core/supervise/ended.h"
@@ -31,7 +32,8 @@ int tpu_run_tasks(const struct job *job, const struct catalogue *catalogue,
 {
 	char name[TPU_NAME_MAX];
 
-	if (spec_from_job(job, catalogue, mem, out, missing, err) < 0)
+	if (spec_from_job(job, catalogue, IMAGES_IF_ASKED, mem, out, missing,
+			  err) < 0)
 		return -1;
 	tpu_name(job->job_id, name);
 	out->hosts.rule = firewall_rule(job, mem);
@@ -76,7 +78,7 @@ struct tpu_run tpu_run_add(const struct job *job,
 					    spec->topology.tpu_slice, &run.tpu);
 	run.resource =
 		resources_add(out, &kind_supervised_run, job->job_id, job);
-	run.resource->properties = supervised_describe(job, spec);
+	run.resource->properties = describe_run(job, spec);
 	if (missing)
 		resources_miss(out, "%s", missing);
 	if (!run.slice)

@@ -7,6 +7,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "providers/kubernetes/manifest/launch_trial.h"
+#include "core/spec/describe.h"
 #include "core/supervise/supervised.h"
 #include "providers/kubernetes/manifest/launcher.h"
 #include "providers/kubernetes/manifest/policy.h"
@@ -202,5 +203,5 @@ void trials_describe(const struct job *job, json_t *properties)
 					 job->training_input.hyperparameters };
 
 	if (trials_are_wanted(job))
-		json_put(properties, "trials", supervised_trials_json(&spec));
+		json_put(properties, "trials", describe_trials(&spec));
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/spec/describe.h"
 #include "core/spec/spec.h"
 #include "core/supervise/supervised.h"
 #include "providers/kubernetes/manifest/env.h"
@@ -298,5 +299,5 @@ void launcher_describe(const struct pod_maker *maker, json_t *properties)
 	if (count_processes(maker) > 1)
 		json_put_int(properties, "processesPerPod",
 			     count_processes(maker));
-	supervised_describe_files(maker->job, &spec, properties);
+	describe_files(maker->job, &spec, properties);
 }

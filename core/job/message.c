@@ -68,9 +68,10 @@ bool message_refused(const struct message *message, const void *data,
 	return field && (head->refused >> (field - message->fields) & 1);
 }
 
-void message_unused(const struct message *message, const void *data,
-		    const char *prefix, unsigned traits,
-		    void (*tell)(void *ctx, const char *path), void *ctx)
+void message_visit(const struct message *message, const void *data,
+		   const char *prefix, unsigned traits,
+		   bool (*visit)(void *ctx, const char *path, bool honoured),
+		   void *ctx)
 {
 	const struct message_head *head = data;
 	const struct field *field;
@@ -81,12 +82,11 @@ void message_unused(const struct message *message, const void *data,
 			continue;
 		snprintf(path, sizeof(path), "%s%s%s", prefix,
 			 *prefix ? "." : "", field->name);
-		if (!traits_have(traits, field->traits))
-			tell(ctx, path);
-		else if (field->type == FIELD_MESSAGE)
-			message_unused(field->message,
-				       (const char *)data + field->offset, path,
-				       traits, tell, ctx);
+		if (visit(ctx, path, traits_have(traits, field->traits)) &&
+		    field->type == FIELD_MESSAGE)
+			message_visit(field->message,
+				      (const char *)data + field->offset, path,
+				      traits, visit, ctx);
 	}
 }
 

@@ -215,13 +215,14 @@ bool message_refused(const struct message *message, const void *data,
 		     const char *name);
 
 /*
- * Names every field that was given and that a provider with these traits does
- * not honour, as a path below `prefix`: "jobrun.checkpoints".  A message that
- * is not honoured is named as a whole.
+ * Visits every field that was given, as a path below `prefix`, such as
+ * "jobrun.checkpoints", with whether a provider with these traits honours it.
+ * The fields of a message are visited if `visit` returns true for it.
  */
-void message_unused(const struct message *message, const void *data,
-		    const char *prefix, unsigned traits,
-		    void (*tell)(void *ctx, const char *path), void *ctx);
+void message_visit(const struct message *message, const void *data,
+		   const char *prefix, unsigned traits,
+		   bool (*visit)(void *ctx, const char *path, bool honoured),
+		   void *ctx);
 
 /* "masterConfig" gives "master_config"; `size` counts the NUL. */
 void message_snake_name(const char *name, char *out, size_t size);

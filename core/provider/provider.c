@@ -135,10 +135,50 @@ void resources_unknown(struct resources *all, const char *format, ...)
 	all->unknown = texts[0];
 }
 
+/* The fields that a provider does not use, for one reason: notes name fields of
+ * the same reason together. */
+struct unused_reason {
+	const char *why; /* "not used: ...", or NULL */
+	const char *fields;
+	size_t count;
+};
+
 struct unused {
 	struct resources *all;
 	const struct provider *provider;
+	struct unused_reason *reasons;
+	size_t count;
 };
+
+/* Whether one path is the other, or below it. */
+static bool is_at_or_below(const char *path, const char *above)
+{
+	size_t len = strlen(above);
+
+	return !strncmp(path, above, len) && (!path[len] || path[len] == '.');
+}
+
+const char *provider_use(const struct provider *provider, const char *path,
+			 bool honoured)
+{
+	const struct field_use *use, *best = NULL;
+	bool below = false;
+
+	for (use = provider->uses; use && use->path; use++) {
+		if (is_at_or_below(path, use->path) &&
+		    (!best || strlen(use->path) > strlen(best->path)))
+			best = use;
+		if (use->doc && is_at_or_below(use->path, path))
+			below = true;
+	}
+	if (best && best->doc && !strcmp(best->path, path))
+		return best->doc;
+	if (!honoured)
+		return "";
+	if (best && best->doc)
+		return best->doc;
+	return below ? "see its fields" : "";
+}
 
 /* Whether a note begins with the field. */
 static bool is_noted(const struct resources *all, const char *path)
@@ -152,30 +192,62 @@ static bool is_noted(const struct resources *all, const char *path)
 	return false;
 }
 
-/* Notes a field with the reason that `explain` gives, too, if there is one. */
-static void note_unused(void *ctx, const char *path)
+static void add_unused(struct unused *unused, const char *path, const char *why)
 {
-	const struct unused *unused = ctx;
-	const struct field_use *use = unused->provider->uses;
+	struct unused_reason *at = unused->reasons;
+	struct unused_reason *end = at + unused->count;
 
-	if (is_noted(unused->all, path))
-		return;
-	while (use && use->path && strcmp(use->path, path) != 0)
-		use++;
-	if (use && use->path && use->doc && text_starts(use->doc, "not used"))
-		resources_note(unused->all, "%s is %s", path, use->doc);
-	else
-		resources_note(unused->all, "%s is not used by provider %s",
-			       path, unused->provider->name);
+	while (at < end && (at->why != why && strcmp(at->why, why) != 0))
+		at++;
+	if (at == end) {
+		unused->reasons = mem_grow(unused->reasons, unused->count + 1,
+					   sizeof(*unused->reasons));
+		at = &unused->reasons[unused->count++];
+		*at = (struct unused_reason){ .why = why, .fields = "" };
+	}
+	at->fields = arena_printf(unused->all->mem, "%s%s%s", at->fields,
+				  at->count ? ", " : "", path);
+	at->count++;
+}
+
+/* Collects a field with the reason that `explain` gives, too. */
+static bool visit_field(void *ctx, const char *path, bool honoured)
+{
+	struct unused *unused = ctx;
+	const char *use =
+		unused->provider->uses
+			? provider_use(unused->provider, path, honoured)
+		: honoured ? "used"
+			   : "";
+
+	if (*use && !text_starts(use, USE_NOT_USED) &&
+	    !text_starts(use, USE_LEFT_OUT))
+		return true;
+	if (!is_noted(unused->all, path))
+		add_unused(unused, path, use);
+	return false;
 }
 
 void resources_note_unused(struct resources *all, const struct job *job,
 			   const struct provider *provider)
 {
 	struct unused unused = { .all = all, .provider = provider };
+	size_t i;
 
-	message_unused(job->message, job, "", provider->traits, note_unused,
-		       &unused);
+	message_visit(job->message, job, "", provider->traits, visit_field,
+		      &unused);
+	for (i = 0; i < unused.count; i++) {
+		const struct unused_reason *one = &unused.reasons[i];
+		const char *is = one->count > 1 ? "are" : "is";
+
+		if (*one->why)
+			resources_note(all, "%s %s %s", one->fields, is,
+				       one->why);
+		else
+			resources_note(all, "%s %s not used by provider %s",
+				       one->fields, is, provider->name);
+	}
+	free(unused.reasons);
 }
 
 void places_add(struct places *places, struct arena *mem, const char *place)

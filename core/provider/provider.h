@@ -142,7 +142,8 @@ void resources_unknown(struct resources *all, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Adds notes, and missing permissions, that reading the resources has found. */
 void resources_say_found(struct resources *all, const struct resource *found);
-/* A note for each field that the job sets and `provider` does not honour. */
+/* Notes the fields that the job sets and `provider` does not use, those with
+ * the same reason together. */
 void resources_note_unused(struct resources *all, const struct job *job,
 			   const struct provider *provider);
 
@@ -353,6 +354,16 @@ struct field_use {
 	const char *path; /* "trainingInput.workerConfig" */
 	const char *doc;  /* "one process each"; NULL: not used */
 };
+
+/* How the reason of a field that is not used begins. */
+#define USE_NOT_USED "not used: "
+#define USE_LEFT_OUT "left out: "
+
+struct provider;
+/* What the provider makes of a field, where `honoured` says whether it has the
+ * traits that the field needs; "": nothing. */
+const char *provider_use(const struct provider *provider, const char *path,
+			 bool honoured);
 
 struct provider {
 	const char *name;    /* as in jobrun.provider */

@@ -57,6 +57,14 @@ static int write_spec(const struct provider_env *env, const struct job *job,
 	if (ret == 0) {
 		spec.attempt = run->attempt;
 		spec_set_folder(&spec, folder, mem);
+		/* The container has its own command, and nothing is run
+		 * here. */
+		if (!spec.command.count) {
+			spec.command.count = 1;
+			spec.command.items =
+				arena_alloc(mem, sizeof(const char *));
+			spec.command.items[0] = "the container's entry point";
+		}
 		if (!spec.directory)
 			spec.directory = folder;
 		ret = spec_write(&spec, err);

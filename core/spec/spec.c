@@ -209,6 +209,8 @@ int spec_from_json(const json_t *value, struct arena *mem, struct run_spec *out,
 	*out = (struct run_spec){ 0 };
 	if (message_read(&spec_message, value, mem, out, err) < 0)
 		return -1;
+	if (!out->command.count && !out->container.words.count)
+		return error_set(err, ERROR_FAILED, "command is missing");
 	topology_rank(&out->topology);
 	out->checkpoints.is_used =
 		json_is_object(json_object_get(value, "checkpoints"));

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "core/base/text.h"
-
 /* What a job says of one type of task. */
 struct of_role {
 	enum task_type type;

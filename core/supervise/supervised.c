@@ -10,7 +10,6 @@
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
-#include "core/base/units.h"
 #include "core/provider/listing.h"
 #include "core/supervise/elsewhere.h"
 #include "core/supervise/ended.h"
@@ -18,8 +17,6 @@
 #include "core/process/ports.h"
 #include "core/process/process.h"
 #include "core/supervise/supervisor.h"
-#include "core/spec/describe.h"
-#include "core/job/source.h"
 #include "core/store/store.h"
 
 /* How long hosts that a run left behind may take to answer. */

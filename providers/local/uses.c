@@ -3,11 +3,27 @@
 #include "providers/local/local.h"
 
 #define GPUS "GPUs of this machine, as jobrun.local.devices says"
-#define MACHINE "not used: every task runs on this machine"
+#define MACHINE USE_NOT_USED "every task runs on this machine"
+#define DISK USE_NOT_USED "the disks are this machine's, or the hosts'"
+#define TF_VERSION USE_NOT_USED "the program brings its own TensorFlow"
+#define IMAGE "runs in a container if jobrun.container is set"
+#define COMMAND                                                                \
+	"what that runs, unless jobrun.command or pythonModule; without it "   \
+	"the image's own entry point"
+#define ARGS "the arguments of that"
+#define CONFIG(name)                                                           \
+	{ "trainingInput." name, NULL },                                       \
+		{ "trainingInput." name ".imageUri", IMAGE },                  \
+		{ "trainingInput." name ".containerCommand", COMMAND },        \
+		{ "trainingInput." name ".containerArgs", ARGS },              \
+		{ "trainingInput." name ".diskConfig", DISK },                 \
+	{                                                                      \
+		"trainingInput." name ".tpuTfVersion", TF_VERSION              \
+	}
 
 const struct field_use local_uses[] = {
 	{ "jobId", "the name of the run" },
-	{ "labels", NULL },
+	{ "labels", "select runs: 'jobrun status -l NAME=VALUE'" },
 	{ "trainingInput.scaleTier", "its numbers of tasks, as processes" },
 	{ "trainingInput.masterType", MACHINE },
 	{ "trainingInput.workerType",
@@ -17,14 +33,14 @@ const struct field_use local_uses[] = {
 	{ "trainingInput.workerCount", "so many processes" },
 	{ "trainingInput.parameterServerCount", "so many processes" },
 	{ "trainingInput.evaluatorCount", "so many processes" },
-	{ "trainingInput.masterConfig", NULL },
+	CONFIG("masterConfig"),
 	{ "trainingInput.masterConfig.acceleratorConfig", GPUS },
-	{ "trainingInput.workerConfig", NULL },
+	CONFIG("workerConfig"),
 	{ "trainingInput.workerConfig.acceleratorConfig",
 	  GPUS "; of a TPU: the processes and devices of its hosts, on the "
 	       "CPU" },
-	{ "trainingInput.parameterServerConfig", NULL },
-	{ "trainingInput.evaluatorConfig", NULL },
+	CONFIG("parameterServerConfig"),
+	CONFIG("evaluatorConfig"),
 	{ "trainingInput.packageUris",
 	  "files of this machine are unpacked and put into PYTHONPATH" },
 	{ "trainingInput.pythonModule", "python3 -m, unless jobrun.command" },
@@ -43,6 +59,8 @@ const struct field_use local_uses[] = {
 	{ "trainingInput.jobDir", "--job-dir of the program" },
 	{ "trainingInput.runtimeVersion",
 	  "decides whether TF_CONFIG says master or chief" },
+	{ "trainingInput.pythonVersion",
+	  USE_NOT_USED "the program runs by the python3 that is there" },
 	{ "trainingInput.useChiefInTfConfig",
 	  "decides whether TF_CONFIG says master or chief" },
 	{ "trainingInput.scheduling.priority",

@@ -17,7 +17,6 @@
 #include "providers/slurm/script.h"
 #include "providers/slurm/slurm.h"
 #include "providers/slurm/slurm_internal.h"
-#include "providers/slurm/slurm_uses.h"
 #include "providers/slurm/standalone.h"
 
 /* Sets how often Slurm requeues the job: as often as jobrun.restart allows a
@@ -243,7 +242,6 @@ int slurm_desire(const struct job *job, const struct provider_env *env,
 	run->request = call_json(job, &what);
 	check(job, &what, out);
 	resources_note_unused(out, job, &provider_slurm);
-	slurm_note_unused(job, out);
 	return 0;
 }
 

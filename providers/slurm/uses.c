@@ -6,11 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/text.h"
-#include "core/job/traits.h"
-#include "providers/slurm/slurm.h"
-
-#define NOT_USED "not used: "
+#define NOT_USED USE_NOT_USED
 #define IMAGE                                                                  \
 	"run on the nodes by the runtime that they have; "                     \
 	"jobrun.container.runtime none runs without it"
@@ -80,36 +76,3 @@ const struct field_use slurm_uses[] = {
 	{ "jobrun.source", "copied into the directory that nodes share" },
 	{ NULL, NULL },
 };
-
-/* Whether the file gives a field, by its path of messages and field. */
-static bool is_given(const struct message *message, const void *data,
-		     const char *path, unsigned traits)
-{
-	const char *dot = strchr(path, '.');
-	char word[64];
-	const struct field *field;
-
-	snprintf(word, sizeof(word), "%.*s",
-		 dot ? (int)(dot - path) : (int)strlen(path), path);
-	field = message_field(message, word);
-	/* A field whose trait is missing is noted for that reason. */
-	if (!field || !message_has(message, data, word) ||
-	    !traits_have(traits, field->traits))
-		return false;
-	if (!dot)
-		return true;
-	return field->type == FIELD_MESSAGE &&
-	       is_given(field->message, (const char *)data + field->offset,
-			dot + 1, traits);
-}
-
-void slurm_note_unused(const struct job *job, struct resources *out)
-{
-	const struct field_use *use;
-
-	for (use = slurm_uses; use->path; use++)
-		if (use->doc && text_starts(use->doc, NOT_USED) &&
-		    is_given(job->message, job, use->path,
-			     provider_slurm.traits))
-			resources_note(out, "%s is %s", use->path, use->doc);
-}

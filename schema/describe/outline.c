@@ -375,40 +375,13 @@ static const struct provider *owner_of(const struct outline *all,
 	return NULL;
 }
 
-/* Returns the row with the longest path that the field is at or below, or NULL;
- * `below` is set if fields in it have rows of their own. */
-static const struct field_use *best_use(const struct field_use *use,
-					const char *path, bool *below)
-{
-	const struct field_use *best = NULL;
-
-	*below = false;
-	for (; use && use->path; use++) {
-		if (is_below(path, use->path) &&
-		    (!best || strlen(use->path) > strlen(best->path)))
-			best = use;
-		if (use->doc && is_below(use->path, path))
-			*below = true;
-	}
-	return best;
-}
-
 const char *outline_use(const struct outline *all,
 			const struct provider *provider, const char *path)
 {
 	const struct provider *owner = owner_of(all, path);
-	const struct field_use *best;
-	bool below;
 
 	/* A provider's block has no effect on other providers. */
 	if (owner)
 		return owner == provider ? "as documented" : "";
-	best = best_use(provider->uses, path, &below);
-	if (best && best->doc && !strcmp(best->path, path))
-		return best->doc;
-	if (!is_honoured(all, path, provider))
-		return "";
-	if (best && best->doc)
-		return best->doc;
-	return below ? "see its fields" : "";
+	return provider_use(provider, path, is_honoured(all, path, provider));
 }

@@ -90,3 +90,10 @@ YAML
   jobrun render --to kubernetes job.yaml >objects.yaml
   grep -qx 'kind: JobSet' objects.yaml
 }
+
+@test "what explain says that a provider does not use, its plans note" {
+  export TMPDIR=$TMP
+  run python3 "$BATS_TEST_DIRNAME/../support/uses_agree.py" "$JOBRUN"
+  echo "$output"
+  [ "$status" -eq 0 ]
+}

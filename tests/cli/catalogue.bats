@@ -57,7 +57,7 @@ YAML
   for provider in local slurm kubernetes; do
     jobrun plan --offline --provider $provider --format json a.yaml | jq -r '.jobs[0].notes[]' >notes
     for field in network serviceAccount enableWebAccess encryptionConfig scheduling.maxWaitTime masterConfig.diskConfig; do
-      [ "$(grep -c "^trainingInput.$field is " notes)" -eq 1 ] || { echo $provider $field; cat notes; false; }
+      [ "$(grep -cE "^(trainingInput[^ ]*, )*trainingInput.$field(,| is | are )" notes)" -eq 1 ] || { echo $provider $field; cat notes; false; }
     done
   done
   jobrun plan --offline --provider slurm a.yaml >plan

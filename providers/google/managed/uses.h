@@ -12,7 +12,6 @@
 #include "core/provider/provider.h"
 
 /* The prefixes of such rows: the job runs without the field, or not at all. */
-#define USE_LEFT_OUT "left out: "
 #define USE_IMPOSSIBLE "not possible: "
 
 /* The reason in the row with exactly that path, which must have one. */

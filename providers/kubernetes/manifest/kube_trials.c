@@ -8,7 +8,6 @@
 #include "core/base/text.h"
 #include "providers/kubernetes/manifest/launch_trial.h"
 #include "core/spec/describe.h"
-#include "core/supervise/supervised.h"
 #include "providers/kubernetes/manifest/launcher.h"
 #include "providers/kubernetes/manifest/policy.h"
 

@@ -8,7 +8,6 @@
 #include "core/base/text.h"
 #include "core/spec/describe.h"
 #include "core/spec/spec.h"
-#include "core/supervise/supervised.h"
 #include "providers/kubernetes/manifest/env.h"
 #include "providers/kubernetes/manifest/kube_trials.h"
 

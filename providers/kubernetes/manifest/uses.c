@@ -8,7 +8,7 @@
 
 #include "core/base/text.h"
 
-#define LEFT_OUT "left out: "
+#define LEFT_OUT USE_LEFT_OUT
 #define ELSEWHERE                                                              \
 	LEFT_OUT "the cluster is where it is: nodeSelector chooses among its " \
 		 "zones"

@@ -189,7 +189,9 @@ static void say_skipped(const struct apply *apply, const struct action *action,
 		app_say(apply->app, "%s '%s': not started", one->kind->name,
 			one->name);
 	else if (action_is_run(action))
-		app_say(apply->app, "%s: SKIPPED: %s", action->job->job->job_id,
+		app_say(apply->app, "%s: %s: %s", action->job->job->job_id,
+			err->code == ERROR_INTERRUPTED ? "CANCELLED"
+						       : "SKIPPED",
 			err->text);
 }
 
@@ -281,6 +283,13 @@ static void on_settled(void *arg, const struct plan_job *job)
 	lock_set_release(apply->session.locks, job->job->job_id);
 }
 
+static bool on_starts(void *arg, const struct action *action)
+{
+	struct apply *apply = arg;
+
+	return keeping_may_start(&apply->keeper, action);
+}
+
 static int execute(struct apply *apply, struct error *err)
 {
 	struct journal journal = journal_in_store(apply->session.env.store);
@@ -289,6 +298,7 @@ static int execute(struct apply *apply, struct error *err)
 					.context = context_of,
 					.phase = on_phase,
 					.waits = on_waits,
+					.starts = on_starts,
 					.settled = on_settled,
 					.journal = &journal,
 					.arg = apply };
@@ -310,6 +320,8 @@ static int execute(struct apply *apply, struct error *err)
 		executor_new(apply->session.plan, apply->loop, &how, err);
 	if (apply->executor)
 		leaving_attach(apply->leaving, apply->executor);
+	if (apply->executor)
+		keeping_attach(&apply->keeper, apply->executor);
 	if (!apply->executor || executor_start(apply->executor, err) < 0 ||
 	    loop_run(apply->loop, err) < 0)
 		goto out;

@@ -8,10 +8,14 @@
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/visit.h"
 #include "cmd/jobrun/ui/waiting.h"
+#include "cmd/jobrun/view/waits.h"
 #include "core/base/clock.h"
 #include "core/base/units.h"
 #include "core/job/traits.h"
 #include "core/supervise/supervisor.h"
+
+/* How often to look whether a job that is about to start has done so. */
+#define START_LOOK_MS 100
 
 struct cancel_opts {
 	bool now;
@@ -176,6 +180,100 @@ static int end_many(struct session *session, struct run_list *runs, bool now)
 	return status;
 }
 
+/* Waits until the process that starts the job has done so, and ends its run. */
+static int end_started(struct session *session, const char *job_id, bool now)
+{
+	struct arena *mem = arena_new();
+	struct wait_list waits = { 0 };
+	struct error ignored;
+
+	while (session_is_locked(session, job_id) &&
+	       store_wait_list(session->env.store, mem, &waits, &ignored) ==
+		       0 &&
+	       waits_find(&waits, job_id))
+		time_pause(START_LOOK_MS);
+	arena_free(mem);
+	return end_one(session, job_id, now, false);
+}
+
+/* Cancels a job that waits for others, so that it never starts. */
+static int end_waiting(struct session *session, const struct wait_record *wait,
+		       bool now)
+{
+	struct error err;
+	int ret;
+
+	if (waits_are_over(wait)) {
+		app_say(session->app, "%s: already %s", wait->job_id,
+			waits_state(wait));
+		return 0;
+	}
+	ret = store_wait_cancel(session->env.store, wait->job_id, &err);
+	if (ret < 0)
+		return app_fail(session->app, &err);
+	if (ret == 1)
+		return end_started(session, wait->job_id, now);
+	app_say(session->app, "%s: CANCELLED before it started", wait->job_id);
+	return 0;
+}
+
+static int end_all_waiting(struct session *session,
+			   const struct wait_list *waits, bool now)
+{
+	int status = 0, one;
+	size_t i;
+
+	for (i = 0; i < waits->count; i++) {
+		one = end_waiting(session, &waits->items[i], now);
+		status = status ? status : one;
+	}
+	return status;
+}
+
+/* Lists the jobs that wait and that a pattern selects, and asks. */
+static bool confirm_waits(struct app *app, const struct choice *choice,
+			  const struct wait_list *waits, bool yes)
+{
+	char question[96];
+	struct error err;
+	size_t i;
+
+	if (!choice_is_open(choice) || !waits->count)
+		return true;
+	for (i = 0; i < waits->count; i++)
+		app_say(app, "will cancel %s (not started, %s)",
+			waits->items[i].job_id, waits->items[i].why);
+	snprintf(question, sizeof(question), "Cancel %zu waiting job%s?",
+		 waits->count, waits->count == 1 ? "" : "s");
+	if (yes || app_confirm(app, question))
+		return true;
+	error_set(&err, ERROR_FAILED,
+		  "refusing to cancel %zu waiting job%s without confirmation; "
+		  "pass --yes",
+		  waits->count, waits->count == 1 ? "" : "s");
+	app_fail(app, &err);
+	return false;
+}
+
+/* Keeps the chosen jobs that wait, and drops the earlier runs of these. */
+static void choose_waiting(const struct choice *choice, struct wait_list *waits,
+			   struct run_list *runs)
+{
+	size_t i, n = 0;
+
+	choose_waits(choice, waits);
+	for (i = 0; i < runs->count; i++)
+		if (!waits_find(waits, runs->items[i].job_id))
+			runs->items[n++] = runs->items[i];
+	runs->count = n;
+	if (!choice_is_open(choice))
+		return;
+	for (i = n = 0; i < waits->count; i++)
+		if (!waits_are_over(&waits->items[i]))
+			waits->items[n++] = waits->items[i];
+	waits->count = n;
+}
+
 /* Drops ended runs, which a pattern also matches. */
 static void keep_going(struct session *session, struct run_list *runs)
 {
@@ -210,9 +308,10 @@ static int run(struct app *app, int argc, char **argv)
 	struct choice choice = { .opts = &opts.choose, .visits = true };
 	struct session session = { 0 };
 	struct arena *mem = arena_new();
+	struct wait_list waits = { 0 };
 	struct run_list runs;
 	struct error err;
-	int status = 0;
+	int status = 0, one;
 	int first;
 
 	first = options_parse(app, &cmd_cancel, argc, argv, &opts, 0, INT_MAX,
@@ -226,24 +325,31 @@ static int run(struct app *app, int argc, char **argv)
 					 "missing argument JOB...");
 		goto out;
 	}
+	choice.waits = &waits;
 	if (session_open(&session, app, 0, &err) < 0 ||
+	    store_wait_list(session.env.store, mem, &waits, &err) < 0 ||
 	    choose_visit(&session, &choice, &err) < 0 ||
 	    choose_runs(&session, &choice, mem, &runs, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
 	}
+	choose_waiting(&choice, &waits, &runs);
 	if (choice_is_open(&choice)) {
 		keep_going(&session, &runs);
 	} else if (find_ended(&session, mem, &runs, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
 	}
-	if (!runs.count)
+	if (!runs.count && !waits.count)
 		app_say(app, "nothing to cancel");
-	else if (!choose_confirm(app, &choice, &runs, "cancel", opts.yes))
+	if (!confirm_waits(app, &choice, &waits, opts.yes) ||
+	    !choose_confirm(app, &choice, &runs, "cancel", opts.yes)) {
 		status = ERROR_FAILED;
-	else
-		status = end_many(&session, &runs, opts.now);
+		goto out;
+	}
+	status = end_all_waiting(&session, &waits, opts.now);
+	one = end_many(&session, &runs, opts.now);
+	status = status ? status : one;
 out:
 	session_close(&session);
 	arena_free(mem);
@@ -260,7 +366,9 @@ const struct command cmd_cancel = {
 	"asks.  Waits\n"
 	"until they have ended.  Of a run that has already ended, stops only "
 	"what may\n"
-	"still run on hosts that were cut off, if they answer.\n"
+	"still run on hosts that were cut off, if they answer.  A job that "
+	"waits for\n"
+	"others (jobrun.after) never starts.\n"
 	"  jobrun cancel --yes -l team=vision 'train-*'\n",
 	.options = options,
 	.more = choose_rows,

@@ -705,7 +705,7 @@ static int show(struct view *view, bool *going, struct error *err)
 		if (!run_state_is_final(runs.items[i].state))
 			*going = true;
 	for (i = 0; i < view->waits.count; i++)
-		if (!view->waits.items[i].skipped &&
+		if (!waits_are_over(&view->waits.items[i]) &&
 		    session_is_locked(view->session,
 				      view->waits.items[i].job_id))
 			*going = true;

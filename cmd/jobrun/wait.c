@@ -42,7 +42,8 @@ static long left_of(long timeout, int64_t begun_ms)
 /* Whether a job that is after others may still start. */
 static bool may_start(struct session *session, const struct wait_record *wait)
 {
-	return !wait->skipped && session_is_locked(session, wait->job_id);
+	return !waits_are_over(wait) &&
+	       session_is_locked(session, wait->job_id);
 }
 
 /* Reads which of the chosen jobs have not started; returns whether one of them
@@ -100,9 +101,9 @@ static int fail_waits(struct session *session, const struct wait_list *waits)
 	for (i = 0; i < waits->count; i++) {
 		const struct wait_record *wait = &waits->items[i];
 
-		if (wait->skipped)
-			error_set(&err, ERROR_FAILED, "%s: SKIPPED: %s",
-				  wait->job_id, wait->why);
+		if (waits_are_over(wait))
+			error_set(&err, ERROR_FAILED, "%s: %s: %s",
+				  wait->job_id, waits_state(wait), wait->why);
 		else
 			error_set(&err, ERROR_FAILED,
 				  "%s is to start %s, and the process that was "

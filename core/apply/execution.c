@@ -145,7 +145,9 @@ static void finish(struct execution *it, enum action_phase phase,
 
 	execution_stop_watching(it);
 	it->executor->left--;
-	it->ended = status ? status->state : RUN_QUEUED;
+	it->ended = status        ? status->state
+		    : it->dropped ? RUN_CANCELLED
+				  : RUN_QUEUED;
 	for (i = 0; i < it->after_count; i++)
 		finish_for(it, phase, status, it->after[i]);
 	end_intent(it, err);
@@ -159,15 +161,14 @@ static void finish(struct execution *it, enum action_phase phase,
  * why. */
 static void skip(struct execution *it)
 {
-	const struct execution *other = it->doomed_by;
 	struct error why;
 
-	if (!other) {
+	if (!it->doomed_by && !it->dropped) {
 		it->executor->skipped = true;
 		finish(it, PHASE_SKIPPED, NULL, NULL);
 		return;
 	}
-	succession_why(other, &why);
+	succession_why(it, &why);
 	finish(it, PHASE_SKIPPED, NULL, &why);
 }
 
@@ -393,7 +394,7 @@ static bool pass_gate(struct execution *it)
 	bool at_free = *it->step == STEP_FREE;
 	bool stopped = it->executor->cancelling || it->job->failed;
 
-	if (it->doomed || (stopped && !it->started)) {
+	if (it->doomed || it->dropped || (stopped && !it->started)) {
 		skip(it);
 		return false;
 	}
@@ -401,10 +402,14 @@ static bool pass_gate(struct execution *it)
 		interrupt(it);
 		return false;
 	}
-	if (at_free)
-		return !it->holds_left &&
-		       (it->over_replaced || !it->needs_left);
-	return !it->needs_left;
+	if (at_free ? it->holds_left || (!it->over_replaced && it->needs_left)
+		    : it->needs_left)
+		return false;
+	if (it->started || succession_may_start(it))
+		return true;
+	it->dropped = true;
+	skip(it);
+	return false;
 }
 
 void execution_advance(struct execution *it)

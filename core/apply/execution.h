@@ -45,6 +45,7 @@ struct execution {
 	bool holds;         /* this one counts in `holds_left` of its needs */
 	bool over_replaced; /* something below it is replaced */
 	bool doomed;        /* a predecessor will never be done */
+	bool dropped;       /* its job was cancelled before it started */
 	/* the run of another job that it waited for in vain, or NULL */
 	const struct execution *doomed_by;
 	struct job_state *job;

@@ -9,6 +9,7 @@
 #include "core/apply/execution.h"
 #include "core/base/alloc.h"
 #include "core/base/clock.h"
+#include "core/plan/after.h"
 
 #define PARALLEL 16
 
@@ -217,6 +218,23 @@ void executor_cancel(struct executor *executor, bool now)
 
 	if (executor->cancelling < level)
 		executor->cancelling = level;
+	kick(executor);
+}
+
+void executor_drop(struct executor *executor, const char *job_id)
+{
+	size_t i;
+
+	for (i = 0; i < executor->count; i++) {
+		struct execution *it = &executor->executions[i];
+
+		if (it->started || it->phase != PHASE_WAITING ||
+		    !after_waits(it->action) ||
+		    strcmp(it->action->job->job->job_id, job_id) != 0)
+			continue;
+		it->dropped = true;
+		execution_make_ready(it);
+	}
 	kick(executor);
 }
 

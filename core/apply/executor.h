@@ -62,6 +62,9 @@ struct executor_options {
 	void (*waits)(void *arg, const struct action *action, const char *what);
 	/* Reports what a call that has succeeded could not do.  May be NULL. */
 	void (*lacks)(void *arg, const struct action *action, const char *what);
+	/* Asked before an action starts whose job has waited for another one.
+	 * False: somebody has cancelled the job meanwhile.  May be NULL. */
+	bool (*starts)(void *arg, const struct action *action);
 	/* Reports that only followed runs are left of the job: from now on
 	 * another process may change it.  May be NULL. */
 	void (*settled)(void *arg, const struct plan_job *job);
@@ -86,6 +89,10 @@ int executor_start(struct executor *executor, struct error *err);
  * request) without their grace period.  The loop goes on until they have ended.
  */
 void executor_cancel(struct executor *executor, bool now);
+
+/* Cancels a job that waits for another one: nothing of it starts.  Jobs that
+ * are after it are skipped, unless any end lets them start. */
+void executor_drop(struct executor *executor, const char *job_id);
 
 /*
  * Starts nothing more and stops following the runs that go on without us, which

@@ -10,7 +10,10 @@
 bool succession_starts(const struct execution *it, enum action_phase phase,
 		       const struct run_status *status,
 		       const struct execution *later);
-/* Says why a job that was after the other one never starts. */
-void succession_why(const struct execution *other, struct error *why);
+/* Whether nobody has cancelled the job while it waited for another one. */
+bool succession_may_start(const struct execution *it);
+/* Says why a job that was after another one never starts; ERROR_INTERRUPTED: it
+ * was cancelled. */
+void succession_why(const struct execution *it, struct error *why);
 
 #endif

@@ -350,6 +350,7 @@ int store_member_drop(struct store *store, const char *set, const char *job_id,
 struct wait_record {
 	const char *job_id;
 	bool skipped;
+	bool cancelled;  /* before it started */
 	const char *why; /* "after 'prepare'" */
 	/* Filled in by the store: the process that waits, or that skipped. */
 	const char *host;
@@ -366,6 +367,15 @@ struct wait_list {
 int store_wait_put(struct store *store, const struct wait_record *wait,
 		   struct error *err);
 int store_wait_drop(struct store *store, const char *job_id, struct error *err);
+/*
+ * A job that waits is either cancelled, by anybody, or claimed by the process
+ * that starts it: whoever comes first.  Returns 1 if the other did; claiming
+ * again is no error, and neither is cancelling again.
+ */
+int store_wait_cancel(struct store *store, const char *job_id,
+		      struct error *err);
+int store_wait_claim(struct store *store, const char *job_id,
+		     struct error *err);
 /* Lists those whose jobs have no run that began later; oldest first. */
 int store_wait_list(struct store *store, struct arena *mem,
 		    struct wait_list *out, struct error *err);

@@ -8,6 +8,15 @@
 
 #include "core/store/db.h"
 
+/* Values of the column `skipped`; earlier versions know the first two, and take
+ * the others for skipped. */
+enum wait_mark {
+	WAIT_WAITS = 0,
+	WAIT_SKIPPED = 1,
+	WAIT_CANCELLED = 2,
+	WAIT_CLAIMED = 3,
+};
+
 static int put(struct store *store, const struct wait_record *wait,
 	       struct error *err)
 {
@@ -21,7 +30,7 @@ static int put(struct store *store, const struct wait_record *wait,
 	if (!stmt)
 		return -1;
 	store_bind_text(stmt, 1, wait->job_id);
-	sqlite3_bind_int(stmt, 2, wait->skipped);
+	sqlite3_bind_int(stmt, 2, wait->skipped ? WAIT_SKIPPED : WAIT_WAITS);
 	store_bind_text(stmt, 3, wait->why);
 	store_bind_text(stmt, 4, store->host);
 	sqlite3_bind_int64(stmt, 5, getpid());
@@ -56,13 +65,58 @@ int store_wait_drop(struct store *store, const char *job_id, struct error *err)
 	return store_end(store, drop(store, job_id, err), err);
 }
 
+static int mark(struct store *store, const char *job_id, enum wait_mark as,
+		const char *why, struct error *err)
+{
+	sqlite3_stmt *stmt =
+		store_query(store, QUERY_WAIT_MARK,
+			    "UPDATE wait SET skipped = ?2,"
+			    " why = coalesce(?3, why)"
+			    " WHERE job_id = ?1 AND skipped IN (0, ?2)",
+			    err);
+
+	if (!stmt)
+		return -1;
+	store_bind_text(stmt, 1, job_id);
+	sqlite3_bind_int(stmt, 2, (int)as);
+	store_bind_text(stmt, 3, why);
+	if (store_do(store, stmt, err) < 0)
+		return -1;
+	return sqlite3_changes(store->db) ? 0 : 1;
+}
+
+static int mark_alone(struct store *store, const char *job_id,
+		      enum wait_mark as, const char *why, struct error *err)
+{
+	int ret, end;
+
+	if (store_begin(store, err) < 0)
+		return -1;
+	ret = mark(store, job_id, as, why, err);
+	end = store_end(store, ret < 0 ? -1 : 0, err);
+	return end < 0 ? -1 : ret;
+}
+
+int store_wait_cancel(struct store *store, const char *job_id,
+		      struct error *err)
+{
+	return mark_alone(store, job_id, WAIT_CANCELLED,
+			  "cancelled before it started", err);
+}
+
+int store_wait_claim(struct store *store, const char *job_id, struct error *err)
+{
+	return mark_alone(store, job_id, WAIT_CLAIMED, NULL, err);
+}
+
 static int read_wait(sqlite3_stmt *stmt, struct arena *mem, void *item,
 		     struct error *err)
 {
 	(void)err;
 	*(struct wait_record *)item = (struct wait_record){
 		.job_id = store_column(stmt, 0, mem),
-		.skipped = sqlite3_column_int(stmt, 1),
+		.skipped = sqlite3_column_int(stmt, 1) == WAIT_SKIPPED,
+		.cancelled = sqlite3_column_int(stmt, 1) == WAIT_CANCELLED,
 		.why = store_column(stmt, 2, mem),
 		.host = store_column(stmt, 3, mem),
 		.pid = sqlite3_column_int64(stmt, 4),

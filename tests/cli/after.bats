@@ -252,3 +252,62 @@ PY
   [ "$status" -eq 0 ]
   wait_until 20 nothing_runs
 }
+
+@test "a job that waits is cancelled, and those behind it are skipped" {
+  mkfifo go
+  step a '' "read x <$TMP/go"
+  step b '[a]' "echo b >$TMP/never"
+  step c '[b]' "echo c >$TMP/never"
+  step d '[{job: b, state: ended}]' 'echo cleaned'
+  step e '[a]' 'echo from e'
+  jobrun apply --detach jobs
+  run jobrun cancel b
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$output" = "jobrun: b: CANCELLED before it started" ]
+  is_pending b CANCELLED
+  # Nothing waits for the end of another job.
+  wait_until 20 is_pending c SKIPPED
+  state_is a RUNNING
+  [ "$(pending c 'w["reason"]')" = "after 'b', which was cancelled" ]
+  run jobrun status b
+  [[ $output == *"b  CANCELLED  cancelled before it started"* ]]
+  run jobrun cancel b
+  [ "$status" -eq 0 ]
+  [ "$output" = "jobrun: b: already CANCELLED" ]
+  run jobrun wait b
+  [ "$status" -eq 1 ]
+  [[ $output == *"b: CANCELLED: cancelled before it started"* ]]
+  echo now >go
+  run jobrun wait e d
+  [ "$status" -eq 0 ]
+  jobrun logs d | grep -q cleaned
+  state_is a SUCCEEDED
+  [ ! -e never ]
+  wait_until 20 nothing_runs
+  # Whoever applies again wants it again.
+  run jobrun apply jobs
+  [ "$status" -eq 0 ]
+  [ -e never ]
+}
+
+@test "a pattern cancels those that wait and those that run, listed first" {
+  mkfifo go
+  step a1 '' "read x <$TMP/go"
+  step a2 '[a1]' true
+  step a3 '[a2]' true
+  jobrun apply --detach jobs
+  run jobrun cancel 'a*' </dev/null
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"will cancel a2 (not started, after 'a1')"* ]]
+  state_is a1 RUNNING
+  run jobrun cancel --yes 'a*'
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"a2: CANCELLED before it started"* ]]
+  [[ $output == *"a3: CANCELLED before it started"* ]]
+  state_is a1 CANCELLED
+  is_pending a2 CANCELLED
+  wait_until 20 nothing_runs
+}

@@ -8,6 +8,9 @@
 #include "core/base/alloc.h"
 #include "core/plan/after.h"
 
+/* How often to look whether a job that waits was cancelled. */
+#define LOOK_MS 1000
+
 /* Whether the caller waits until this run has begun. */
 static bool begins_first(const struct action *action)
 {
@@ -47,6 +50,62 @@ void keeping_done(struct keeper *it)
 {
 	free(it->begun);
 	free(it->over);
+}
+
+/* Looks for jobs that were cancelled while they wait; returns whether any may
+ * still be. */
+static bool drop_cancelled(struct keeper *it)
+{
+	const struct plan *plan = it->session->plan;
+	struct arena *mem = arena_new();
+	struct wait_list waits = { 0 };
+	const struct wait_record *wait;
+	struct error ignored;
+	bool any = false;
+	size_t i;
+
+	/* What can't be read now is read at the next look. */
+	store_wait_list(it->session->env.store, mem, &waits, &ignored);
+	for (i = 0; i < plan_count(plan); i++) {
+		const struct action *action = plan_at(plan, i);
+
+		if (!action_is_run(action) || !after_waits(action) ||
+		    it->over[i])
+			continue;
+		any = true;
+		wait = waits_find(&waits, action->job->job->job_id);
+		if (wait && wait->cancelled)
+			executor_drop(it->executor, wait->job_id);
+	}
+	arena_free(mem);
+	return any;
+}
+
+static void on_look(void *arg, uint32_t events)
+{
+	struct keeper *it = arg;
+
+	(void)events;
+	if (drop_cancelled(it))
+		loop_add_timer(it->loop, LOOK_MS, on_look, it);
+}
+
+void keeping_attach(struct keeper *it, struct executor *executor)
+{
+	it->executor = executor;
+	if (waits_any(it->session->plan))
+		loop_add_timer(it->loop, LOOK_MS, on_look, it);
+}
+
+bool keeping_may_start(struct keeper *it, const struct action *action)
+{
+	const char *job_id = action->job->job->job_id;
+	struct error lost;
+	int ret = store_wait_claim(it->session->env.store, job_id, &lost);
+
+	if (ret < 0)
+		app_fail(it->session->app, &lost);
+	return ret <= 0 || !waits_is_cancelled(it->session, job_id);
 }
 
 /* Lets the caller go: what is left to start waits for the ends of runs. */

@@ -18,6 +18,7 @@ struct keeper {
 	size_t to_begin;    /* runs that start before the caller is let go */
 	bool *begun, *over; /* by index of the action */
 	bool failed;        /* one of these did not start */
+	struct executor *executor;
 };
 
 /* Borrows all that is given.  Without a caller, only records which jobs
@@ -27,6 +28,10 @@ void keeping_begin(struct keeper *it, const struct session *session,
 		   struct leaving *leaving, struct unattended *caller);
 void keeping_done(struct keeper *it);
 
+/* From now on jobs that somebody cancels while they wait are dropped. */
+void keeping_attach(struct keeper *it, struct executor *executor);
+/* To be called from the executor's `starts`: claims the job. */
+bool keeping_may_start(struct keeper *it, const struct action *action);
 /* To be called from the executor's `phase` and `settled`. */
 void keeping_phase(struct keeper *it, const struct action *action,
 		   enum action_phase phase, const struct error *err);

@@ -78,6 +78,21 @@ int waits_end(const struct session *session, const struct action *action,
 			       err);
 }
 
+bool waits_is_cancelled(const struct session *session, const char *job_id)
+{
+	struct arena *mem = arena_new();
+	struct wait_list list = { 0 };
+	const struct wait_record *wait;
+	struct error ignored;
+	bool is;
+
+	store_wait_list(session->env.store, mem, &list, &ignored);
+	wait = waits_find(&list, job_id);
+	is = wait && wait->cancelled;
+	arena_free(mem);
+	return is;
+}
+
 int waits_phase(const struct session *session, const struct action *action,
 		enum action_phase phase, const struct error *why,
 		struct error *err)
@@ -86,6 +101,9 @@ int waits_phase(const struct session *session, const struct action *action,
 		return 0;
 	switch (phase) {
 	case PHASE_SKIPPED:
+		/* Whoever cancelled it has recorded that. */
+		if (waits_is_cancelled(session, action->job->job->job_id))
+			return 0;
 		if (why)
 			return put(session, action, true, why->text, err);
 		return waits_end(session, action, err);
@@ -95,6 +113,18 @@ int waits_phase(const struct session *session, const struct action *action,
 	default:
 		return 0;
 	}
+}
+
+const char *waits_state(const struct wait_record *wait)
+{
+	return wait->cancelled ? "CANCELLED"
+	       : wait->skipped ? "SKIPPED"
+			       : "QUEUED";
+}
+
+bool waits_are_over(const struct wait_record *wait)
+{
+	return wait->cancelled || wait->skipped;
 }
 
 const struct wait_record *waits_find(const struct wait_list *list,
@@ -119,10 +149,9 @@ void waits_text(const struct session *session, const struct wait_list *list,
 
 		time_format_log(one->time_ms, since, sizeof(since));
 		buf_puts(out, i ? "" : "\nnot started:\n");
-		buf_printf(out, "  %s  %s  ", one->job_id,
-			   one->skipped ? "SKIPPED" : "QUEUED");
+		buf_printf(out, "  %s  %s  ", one->job_id, waits_state(one));
 		show_text(out, one->why);
-		if (one->skipped)
+		if (waits_are_over(one))
 			buf_printf(out, "  %s\n", since);
 		else if (session_is_locked(session, one->job_id))
 			buf_printf(out, "; process %lld on %s starts it\n",
@@ -144,10 +173,9 @@ json_t *waits_json(const struct session *session, const struct wait_list *list)
 		json_t *item = json_object();
 
 		json_put_text(item, "jobId", one->job_id);
-		json_put_text(item, "state",
-			      one->skipped ? "SKIPPED" : "QUEUED");
+		json_put_text(item, "state", waits_state(one));
 		json_put_text(item, "reason", one->why);
-		if (!one->skipped)
+		if (!waits_are_over(one))
 			json_put(item, "kept",
 				 json_boolean(session_is_locked(session,
 								one->job_id)));

@@ -19,6 +19,14 @@ int waits_phase(const struct session *session, const struct action *action,
 		enum action_phase phase, const struct error *why,
 		struct error *err);
 
+/* Whether somebody has cancelled the job while it waited. */
+bool waits_is_cancelled(const struct session *session, const char *job_id);
+
+/* QUEUED, SKIPPED or CANCELLED. */
+const char *waits_state(const struct wait_record *wait);
+/* Whether the job will not start any more. */
+bool waits_are_over(const struct wait_record *wait);
+
 /* The record of the job, or NULL. */
 const struct wait_record *waits_find(const struct wait_list *list,
 				     const char *job_id);

@@ -369,7 +369,7 @@ int slurm_standalone_write(const struct job *job, const struct slurm_job *what,
 	int ret = 0;
 
 	if (spec.container.words.count) {
-		error_set(err, ERROR_INVALID,
+		error_set(err, ERROR_FAILED,
 			  "%s: a script that runs by itself runs no image, and "
 			  "the job names no program: set jobrun.command",
 			  job->job_id);

@@ -380,9 +380,13 @@ stand_in() {
 #!/bin/sh
 echo "$1 \$*" >>$PWD/$1.log
 [ "\$1" = run ] || exit 0
-until [ "\$1" = "$2" ]; do shift; done
+entry=
+until [ "\$1" = "$2" ]; do
+  case \$1 in --entrypoint=*) entry=\${1#*=} ;; esac
+  shift
+done
 shift
-exec "\$@"
+exec \$entry "\$@"
 E
   chmod +x "bin/$1"
 }
@@ -459,7 +463,7 @@ E
   echo "$output"
   [ "$status" -eq 1 ]
   [[ $output == *"h1 [0] seen"* ]]
-  [[ $(head -1 docker.log) == "docker run --rm --init --network=host --ipc=host "*"--name=jobrun-a-"*" --more gcr.io/p/img:1 sh -c"* ]]
+  [[ $(head -1 docker.log) == "docker run --rm --init --network=host --ipc=host "*"--name=jobrun-a-"*" --more --entrypoint=sh gcr.io/p/img:1 -c"* ]]
   [[ $(head -1 docker.log) == *" --env=A "* ]]
   refute grep -q seen docker.log
   wait_until 5 grep -q '^docker rm -f jobrun-a-' docker.log

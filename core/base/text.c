@@ -10,6 +10,14 @@ bool text_starts(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+bool text_is_within(const char *path, const char *above, char separator)
+{
+	size_t len = strlen(above);
+
+	return text_starts(path, above) &&
+	       (!path[len] || path[len] == separator);
+}
+
 bool text_ends(const char *text, const char *suffix)
 {
 	size_t n = strlen(text), m = strlen(suffix);

@@ -8,6 +8,8 @@
 
 bool text_starts(const char *text, const char *prefix);
 bool text_ends(const char *text, const char *suffix);
+/* Whether one path is the other, or below it: "a.b" is within "a" for '.'. */
+bool text_is_within(const char *path, const char *above, char separator);
 
 /* The length of the UTF-8 sequence at `text`, or 0 if there is no valid one. */
 size_t text_utf8_len(const char *text);

@@ -333,7 +333,7 @@ static void make_line(struct container_line *line,
 		      const struct container_words *all)
 {
 	size_t i;
-	int n;
+	int n = 0;
 
 	add(line, runtime->program, "");
 	for (i = 0; i < COUNT(runtime->head) && runtime->head[i]; i++)
@@ -353,16 +353,15 @@ static void make_line(struct container_line *line,
 		add_if(line, "--nodelist=", getenv("SLURMD_NODENAME"));
 	}
 	add_often(line, runtime, all);
-	if (!all->own_entry)
-		add_if(line, runtime->entrypoint, all->command[0]);
+	if (runtime->entrypoint && !all->own_entry)
+		add(line, runtime->entrypoint, all->command[n++]);
 	if (!runtime->image_option)
 		add(line,
 		    runtime->image && !has_scheme(all->image) ? runtime->image
 							      : "",
 		    all->image);
 	add_if(line, runtime->end, "");
-	for (n = runtime->entrypoint && !all->own_entry ? 1 : 0;
-	     n < all->command_count; n++)
+	for (; n < all->command_count; n++)
 		add(line, all->command[n], "");
 }
 

@@ -29,32 +29,75 @@ const char *role_name(enum role role)
 	return role_names[role];
 }
 
-/* Reads the fields of each role. */
+/* Where a job has the fields of a role. */
+static const struct {
+	size_t type, count, config;
+} fields[ROLE_COUNT] = {
+	[ROLE_MASTER] = {
+		.type = offsetof(struct training_input, master_type),
+		.config = offsetof(struct training_input, master_config),
+	},
+	[ROLE_WORKER] = {
+		.type = offsetof(struct training_input, worker_type),
+		.count = offsetof(struct training_input, worker_count),
+		.config = offsetof(struct training_input, worker_config),
+	},
+	[ROLE_PARAMETER_SERVER] = {
+		.type = offsetof(struct training_input, parameter_server_type),
+		.count =
+			offsetof(struct training_input, parameter_server_count),
+		.config =
+			offsetof(struct training_input, parameter_server_config),
+	},
+	[ROLE_EVALUATOR] = {
+		.type = offsetof(struct training_input, evaluator_type),
+		.count = offsetof(struct training_input, evaluator_count),
+		.config = offsetof(struct training_input, evaluator_config),
+	},
+};
+
+static const void *member(const struct training_input *in, size_t offset)
+{
+	return (const char *)in + offset;
+}
+
+const char *role_type(const struct training_input *in, enum role role)
+{
+	return *(const char *const *)member(in, fields[role].type);
+}
+
+long role_count(const struct training_input *in, enum role role)
+{
+	return role == ROLE_MASTER
+		       ? 1
+		       : *(const long *)member(in, fields[role].count);
+}
+
+const struct replica_config *role_config(const struct training_input *in,
+					 enum role role)
+{
+	return member(in, fields[role].config);
+}
+
+const char *role_image(const struct training_input *in, enum role role)
+{
+	const char *own = role_config(in, role)->image_uri;
+
+	return own ? own : in->master_config.image_uri;
+}
+
 static void read_fields(const struct job *job,
 			struct machine_group groups[ROLE_COUNT])
 {
 	const struct training_input *input = &job->training_input;
+	size_t i;
 
-	groups[ROLE_MASTER] = (struct machine_group){
-		.type = input->master_type,
-		.count = 1,
-		.config = &input->master_config,
-	};
-	groups[ROLE_WORKER] = (struct machine_group){
-		.type = input->worker_type,
-		.count = input->worker_count,
-		.config = &input->worker_config,
-	};
-	groups[ROLE_PARAMETER_SERVER] = (struct machine_group){
-		.type = input->parameter_server_type,
-		.count = input->parameter_server_count,
-		.config = &input->parameter_server_config,
-	};
-	groups[ROLE_EVALUATOR] = (struct machine_group){
-		.type = input->evaluator_type,
-		.count = input->evaluator_count,
-		.config = &input->evaluator_config,
-	};
+	for (i = 0; i < ROLE_COUNT; i++)
+		groups[i] = (struct machine_group){
+			.type = role_type(input, i),
+			.count = role_count(input, i),
+			.config = role_config(input, i),
+		};
 }
 
 /* Sets what the tier defines, which the file must not set. */

@@ -47,6 +47,14 @@ struct machine_groups {
  * fields. */
 const char *role_name(enum role role);
 
+/* The fields of a role, as the file has them, and the image that it runs: its
+ * own, or the master's.  There is one master. */
+const char *role_type(const struct training_input *in, enum role role);
+long role_count(const struct training_input *in, enum role role);
+const struct replica_config *role_config(const struct training_input *in,
+					 enum role role);
+const char *role_image(const struct training_input *in, enum role role);
+
 /* More machines than this in one role are always a mistake. */
 #define MACHINE_COUNT_MAX 100000
 

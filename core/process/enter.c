@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/process/enter.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,9 +18,6 @@
 #include "core/process/process.h"
 
 #define ENVIRON_MAX ((size_t)8 << 20)
-#define STAT_MAX 4096
-/* The field of /proc/PID/stat with the time at which it began, from 1. */
-#define STAT_STARTED 22
 
 /* Splits the text of /proc/PID/environ, which it borrows; free only the
  * items. */
@@ -147,40 +143,19 @@ out:
 	return -1;
 }
 
-/* The clock ticks at which the process began; 0: it is gone. */
-static unsigned long long begun_at(const char *pid)
-{
-	unsigned long long ticks = 0;
-	char path[64], *text, *at;
-	struct error ignored;
-	size_t len;
-	int i;
-
-	snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
-	text = file_read(path, STAT_MAX, &len, &ignored);
-	/* The name in parentheses may hold anything. */
-	at = text ? strrchr(text, ')') : NULL;
-	for (i = 2; at && i < STAT_STARTED; i++)
-		at = strchr(at + 1, ' ');
-	if (at)
-		ticks = strtoull(at, NULL, 10);
-	free(text);
-	return ticks;
-}
-
 /* Whether it is the same program as we are. */
-static bool is_jobrun(const char *pid)
+static bool is_jobrun(pid_t pid)
 {
 	char path[64];
 	struct stat own, other;
 
-	snprintf(path, sizeof(path), "/proc/%.20s/exe", pid);
+	snprintf(path, sizeof(path), "/proc/%ld/exe", (long)pid);
 	return stat("/proc/self/exe", &own) == 0 && stat(path, &other) == 0 &&
 	       own.st_dev == other.st_dev && own.st_ino == other.st_ino;
 }
 
 /* Whether the process is the task's, or a child of it. */
-static bool is_of_task(const char *pid, const char *run)
+static bool is_of_task(pid_t pid, const char *run)
 {
 	char path[64], *text;
 	struct environment env;
@@ -189,7 +164,7 @@ static bool is_of_task(const char *pid, const char *run)
 	size_t len;
 	bool is;
 
-	snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
+	snprintf(path, sizeof(path), "/proc/%ld/environ", (long)pid);
 	text = file_read(path, ENVIRON_MAX, &len, &ignored);
 	if (!text)
 		return false;
@@ -202,34 +177,39 @@ static bool is_of_task(const char *pid, const char *run)
 	return is;
 }
 
+/* The oldest process of a task so far. */
+struct oldest {
+	struct enter_target *target;
+	unsigned long long begun; /* 0: none */
+};
+
+static void keep_oldest(pid_t pid, void *arg)
+{
+	struct oldest *oldest = arg;
+	unsigned long long begun;
+
+	if (!is_of_task(pid, oldest->target->run))
+		return;
+	begun = process_begun(pid);
+	if (!begun || (oldest->begun && begun >= oldest->begun))
+		return;
+	oldest->begun = begun;
+	oldest->target->pid = pid;
+}
+
 int enter_find(struct enter_target *out, struct error *err)
 {
-	const char *run = getenv("JOBRUN_RUN_DIR");
-	unsigned long long first = 0, ticks;
-	struct dirent *entry;
-	DIR *all;
+	struct oldest oldest = { .target = out };
 
-	*out = (struct enter_target){ .run = run };
-	if (!run)
+	*out = (struct enter_target){ .run = getenv("JOBRUN_RUN_DIR") };
+	if (!out->run)
 		return error_set(err, ERROR_FAILED,
 				 "JOBRUN_RUN_DIR is not set in the container");
-	all = opendir("/proc");
-	if (!all)
-		return error_errno(err, "cannot read '/proc'");
-	while ((entry = readdir(all))) {
-		if (entry->d_name[strspn(entry->d_name, "0123456789")] ||
-		    !is_of_task(entry->d_name, run))
-			continue;
-		ticks = begun_at(entry->d_name);
-		if (!ticks || (first && ticks >= first))
-			continue;
-		first = ticks;
-		out->pid = (pid_t)strtol(entry->d_name, NULL, 10);
-	}
-	closedir(all);
-	return first ? 0
-		     : error_set(err, ERROR_TRY_AGAIN,
-				 "the program of the task does not run yet");
+	process_each(keep_oldest, &oldest);
+	return oldest.begun
+		       ? 0
+		       : error_set(err, ERROR_TRY_AGAIN,
+				   "the program of the task does not run yet");
 }
 
 /* Waits for the end of the child, or of those who read our output.  Returns

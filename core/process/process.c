@@ -27,6 +27,10 @@
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 #define ENVIRON_MAX (4 << 20)
 #define MARKED_TRIES 100
+#define STAT_MAX 1024
+/* Fields of proc(5)'s stat, counted from 1. */
+#define STAT_STATE 3
+#define STAT_BEGUN 22
 /* MAX_ARG_STRLEN of execve(2), 32 pages of 4 KiB: with the zero at its end. */
 #define LONGEST_WORD (128 << 10)
 /* musl does not define it. */
@@ -371,8 +375,7 @@ void process_status_format(int status, char *out, size_t size)
 	snprintf(out, size, "was killed by %s", name);
 }
 
-/* Calls `each` with every existing process id. */
-static void for_each_process(void (*each)(pid_t pid, void *arg), void *arg)
+void process_each(void (*each)(pid_t pid, void *arg), void *arg)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -392,29 +395,50 @@ struct killing {
 	bool found;
 };
 
-char process_state(pid_t pid, pid_t *parent)
+/* Reads /proc/PID/stat; returns what follows the name, or NULL. */
+static const char *read_stat(pid_t pid, char text[STAT_MAX])
 {
-	char path[64], text[512];
-	const char *p;
-	long number;
-	char state;
+	char path[64], *end;
 	ssize_t n;
 	int fd;
 
-	*parent = 0;
 	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return '\0';
-	n = read(fd, text, sizeof(text) - 1);
+		return NULL;
+	n = read(fd, text, STAT_MAX - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
 	/* "pid (name, which may hold anything) state parent …" */
-	p = strrchr(text, ')');
-	if (!p || sscanf(p, ") %c %ld", &state, &number) != 2)
+	end = strrchr(text, ')');
+	return end && end[1] ? end + 2 : NULL;
+}
+
+char process_state(pid_t pid, pid_t *parent)
+{
+	char text[STAT_MAX];
+	const char *fields = read_stat(pid, text);
+	long number;
+	char state;
+
+	*parent = 0;
+	if (!fields || sscanf(fields, "%c %ld", &state, &number) != 2)
 		return '\0';
 	*parent = (pid_t)number;
 	return state;
+}
+
+unsigned long long process_begun(pid_t pid)
+{
+	char text[STAT_MAX];
+	const char *at = read_stat(pid, text);
+	int i;
+
+	for (i = STAT_STATE; at && i < STAT_BEGUN; i++) {
+		at = strchr(at, ' ');
+		at = at ? at + 1 : NULL;
+	}
+	return at ? strtoull(at, NULL, 10) : 0;
 }
 
 static void kill_child(pid_t pid, void *arg)
@@ -435,7 +459,7 @@ bool process_kill_children(pid_t but)
 {
 	struct killing killing = { .parent = getpid(), .but = but };
 
-	for_each_process(kill_child, &killing);
+	process_each(kill_child, &killing);
 	return killing.found;
 }
 
@@ -458,7 +482,7 @@ bool process_end_children_but(pid_t but)
 			return false;
 		/* Processes that died meanwhile left their children to us. */
 		killing.found = false;
-		for_each_process(kill_child, &killing);
+		process_each(kill_child, &killing);
 		if (but && !killing.found)
 			return true;
 		nanosleep(&pause, NULL);
@@ -507,7 +531,7 @@ void process_each_marked(const char *start,
 {
 	struct process_mark mark = { .start = start, .each = each, .arg = arg };
 
-	for_each_process(look_for_mark, &mark);
+	process_each(look_for_mark, &mark);
 }
 
 static void kill_it(void *arg, pid_t pid, const char *item)
@@ -526,7 +550,7 @@ bool process_kill_marked(const char *start)
 				     .each = kill_it,
 				     .arg = &found };
 
-	for_each_process(look_for_mark, &mark);
+	process_each(look_for_mark, &mark);
 	return found;
 }
 

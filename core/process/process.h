@@ -83,6 +83,13 @@ void process_status_format(int status, char *out, size_t size);
  * if the process does not exist. */
 char process_state(pid_t pid, pid_t *parent);
 
+/* When any process began, in clock ticks since this machine did; 0: it is
+ * gone. */
+unsigned long long process_begun(pid_t pid);
+
+/* Calls `each` with every existing process id. */
+void process_each(void (*each)(pid_t pid, void *arg), void *arg);
+
 /*
  * Kills every child of this process, including those that it adopts as their
  * parents die (it must be a subreaper), until none is left; returns false after

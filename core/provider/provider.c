@@ -138,7 +138,7 @@ void resources_unknown(struct resources *all, const char *format, ...)
 /* The fields that a provider does not use, for one reason: notes name fields of
  * the same reason together. */
 struct unused_reason {
-	const char *why; /* "not used: ...", or NULL */
+	const char *why; /* "not used: ..."; "": nothing is said */
 	const char *fields;
 	size_t count;
 };
@@ -150,25 +150,19 @@ struct unused {
 	size_t count;
 };
 
-/* Whether one path is the other, or below it. */
-static bool is_at_or_below(const char *path, const char *above)
-{
-	size_t len = strlen(above);
-
-	return !strncmp(path, above, len) && (!path[len] || path[len] == '.');
-}
-
 const char *provider_use(const struct provider *provider, const char *path,
 			 bool honoured)
 {
 	const struct field_use *use, *best = NULL;
 	bool below = false;
 
-	for (use = provider->uses; use && use->path; use++) {
-		if (is_at_or_below(path, use->path) &&
+	if (!provider->uses)
+		return honoured ? "as documented" : "";
+	for (use = provider->uses; use->path; use++) {
+		if (text_is_within(path, use->path, '.') &&
 		    (!best || strlen(use->path) > strlen(best->path)))
 			best = use;
-		if (use->doc && is_at_or_below(use->path, path))
+		if (use->doc && text_is_within(use->path, path, '.'))
 			below = true;
 	}
 	if (best && best->doc && !strcmp(best->path, path))
@@ -197,7 +191,7 @@ static void add_unused(struct unused *unused, const char *path, const char *why)
 	struct unused_reason *at = unused->reasons;
 	struct unused_reason *end = at + unused->count;
 
-	while (at < end && (at->why != why && strcmp(at->why, why) != 0))
+	while (at < end && strcmp(at->why, why) != 0)
 		at++;
 	if (at == end) {
 		unused->reasons = mem_grow(unused->reasons, unused->count + 1,
@@ -214,11 +208,7 @@ static void add_unused(struct unused *unused, const char *path, const char *why)
 static bool visit_field(void *ctx, const char *path, bool honoured)
 {
 	struct unused *unused = ctx;
-	const char *use =
-		unused->provider->uses
-			? provider_use(unused->provider, path, honoured)
-		: honoured ? "used"
-			   : "";
+	const char *use = provider_use(unused->provider, path, honoured);
 
 	if (*use && !text_starts(use, USE_NOT_USED) &&
 	    !text_starts(use, USE_LEFT_OUT))

@@ -373,7 +373,7 @@ struct provider {
 	const struct message *block; /* its fields, or NULL */
 	/* For `explain`, up to a row with no path: the row with the longest
 	 * path at or above a field counts; without one, the field is not used.
-	 * NULL: the provider does not say. */
+	 * NULL: it uses all that it has the traits for. */
 	const struct field_use *uses;
 	unsigned traits; /* its traits: core/job/traits.h */
 	/* apply asks for confirmation: it costs money or changes what others

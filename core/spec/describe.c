@@ -180,12 +180,11 @@ static void describe_container(const struct run_spec *spec, json_t *out)
 void describe_program(const struct run_spec *spec, json_t *out)
 {
 	const struct run_words *master = spec->container.words.items;
+	bool own_entry = spec->container.words.count && master->own_entry;
 
-	if (spec->container.words.count)
+	if (own_entry || spec->command.count)
 		json_put(out, "command",
-			 command_json(&spec->command, master->own_entry));
-	else if (spec->command.count)
-		json_put(out, "command", command_json(&spec->command, false));
+			 command_json(&spec->command, own_entry));
 	if (spec->setup.count)
 		json_put(out, "setup",
 			 json_texts(spec->setup.items, spec->setup.count));

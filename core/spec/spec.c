@@ -221,6 +221,7 @@ int spec_from_json(const json_t *value, struct arena *mem, struct run_spec *out,
 	if (!json_is_integer(json_object_get(value, "argsEnd")) ||
 	    out->args_end > out->command.count)
 		out->args_end = out->command.count;
+	spec_words_bound(&out->container);
 	return 0;
 }
 

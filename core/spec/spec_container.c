@@ -3,36 +3,25 @@
 
 #include <string.h>
 
-/* What a job says of one type of task. */
-struct of_role {
-	enum task_type type;
-	const struct replica_config *config;
+#include "core/job/machines.h"
+
+static const enum task_type types[ROLE_COUNT] = {
+	[ROLE_MASTER] = TASK_MASTER,
+	[ROLE_WORKER] = TASK_WORKER,
+	[ROLE_PARAMETER_SERVER] = TASK_PS,
+	[ROLE_EVALUATOR] = TASK_EVALUATOR,
 };
-
-#define ROLES 4
-
-static void roles_of(const struct training_input *input,
-		     struct of_role out[ROLES])
-{
-	out[0] = (struct of_role){ TASK_MASTER, &input->master_config };
-	out[1] = (struct of_role){ TASK_WORKER, &input->worker_config };
-	out[2] = (struct of_role){ TASK_PS, &input->parameter_server_config };
-	out[3] = (struct of_role){ TASK_EVALUATOR, &input->evaluator_config };
-}
 
 const char *spec_contain(const struct job *job, enum spec_images images,
 			 struct arena *mem, struct run_container *out)
 {
 	const struct training_input *input = &job->training_input;
 	const struct container_block *block = &job->jobrun.container;
-	const char *image =
-		block->image ? block->image : input->master_config.image_uri;
-	struct of_role roles[ROLES];
 	size_t i;
 
 	if (!strcmp(block->runtime, "none"))
 		return NULL;
-	if (!image)
+	if (!block->image && !input->master_config.image_uri)
 		return job_has(job, "container")
 			       ? "jobrun.container needs an image: set "
 				 "trainingInput.masterConfig.imageUri"
@@ -43,16 +32,14 @@ const char *spec_contain(const struct job *job, enum spec_images images,
 	out->mounts = block->mounts;
 	out->workdir = block->workdir;
 	out->options = block->options;
-	out->images.items = arena_alloc(mem, ROLES * sizeof(struct pair));
-	roles_of(input, roles);
-	for (i = 0; i < ROLES; i++) {
-		const char *own = roles[i].config->image_uri;
-
-		out->images.items[out->images.count++] = (struct pair){
-			.name = task_type_name(roles[i].type),
-			.value = own && !block->image ? own : image,
+	out->images.items = arena_alloc(mem, ROLE_COUNT * sizeof(struct pair));
+	out->images.count = ROLE_COUNT;
+	for (i = 0; i < ROLE_COUNT; i++)
+		out->images.items[i] = (struct pair){
+			.name = task_type_name(types[i]),
+			.value = block->image ? block->image
+					      : role_image(input, i),
 		};
-	}
 	return NULL;
 }
 
@@ -61,30 +48,28 @@ bool spec_contain_words(const struct job *job, struct arena *mem,
 {
 	const struct training_input *input = &job->training_input;
 	struct run_words *words;
-	struct of_role roles[ROLES];
 	size_t i;
 
 	if (!out->container.runtime || input->python_module)
 		return false;
-	words = arena_alloc(mem, ROLES * sizeof(*words));
-	roles_of(input, roles);
-	for (i = 0; i < ROLES; i++) {
-		const struct replica_config *config = roles[i].config;
+	words = arena_alloc(mem, ROLE_COUNT * sizeof(*words));
+	for (i = 0; i < ROLE_COUNT; i++) {
+		const struct replica_config *config = role_config(input, i);
 		const struct strings *args = config->container_args.count
 						     ? &config->container_args
 						     : &input->args;
 
 		words[i] = (struct run_words){
-			.role = task_type_name(roles[i].type),
+			.role = task_type_name(types[i]),
 			.own_entry = !config->container_command.count,
 		};
 		words[i].command = spec_words(job, &config->container_command,
 					      args, mem, &words[i].args_end);
 	}
 	out->container.words.items = words;
-	out->container.words.count = ROLES;
-	out->command = words[0].command;
-	out->args_end = words[0].args_end;
+	out->container.words.count = ROLE_COUNT;
+	out->command = words[ROLE_MASTER].command;
+	out->args_end = words[ROLE_MASTER].args_end;
 	return true;
 }
 
@@ -107,6 +92,16 @@ struct strings spec_words(const struct job *job, const struct strings *command,
 		items[n++] = folder;
 	}
 	return (struct strings){ .count = n, .items = items };
+}
+
+void spec_words_bound(struct run_container *container)
+{
+	struct run_words *words = container->words.items;
+	size_t i;
+
+	for (i = 0; i < container->words.count; i++)
+		if (words[i].args_end > words[i].command.count)
+			words[i].args_end = words[i].command.count;
 }
 
 const struct run_words *spec_words_of(const struct run_spec *spec,

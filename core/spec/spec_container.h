@@ -34,6 +34,9 @@ struct strings spec_words(const struct job *job, const struct strings *command,
 			  const struct strings *args, struct arena *mem,
 			  size_t *args_end);
 
+/* Keeps what was read from a file within its commands. */
+void spec_words_bound(struct run_container *container);
+
 /* What the image of a task runs, or NULL: the command of the run. */
 const struct run_words *spec_words_of(const struct run_spec *spec,
 				      size_t ordinal);

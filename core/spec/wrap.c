@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/spec/spec_container.h"
 #include "core/spec/wrap.h"
 
 #include <string.h>
 
 #include "core/base/alloc.h"
 #include "core/base/digest.h"
+#include "core/base/text.h"
 #include "core/container/container.h"
+#include "core/spec/spec_container.h"
 
 #define CONDA_SCRIPT                                                           \
 	"command -v conda >/dev/null && exec conda \"$@\"; "                   \
@@ -135,24 +136,16 @@ static void add_words(struct strings *list, const char *key,
 		add_word(list, key, values->items[i], mem);
 }
 
-/* Whether one folder is the other, or below it. */
-static bool is_within(const char *path, const char *folder)
-{
-	size_t len = strlen(folder);
-
-	return !strncmp(path, folder, len) && (!path[len] || path[len] == '/');
-}
-
 static void add_folders(struct strings *list, const struct run_spec *spec,
 			const struct wrap_container *at, struct arena *mem)
 {
 	const char *checkpoints = spec->checkpoints.directory;
 
 	add_word(list, "mount", at->folder, mem);
-	if (!is_within(at->directory, at->folder))
+	if (!text_is_within(at->directory, at->folder, '/'))
 		add_word(list, "mount", at->directory, mem);
 	if (checkpoints && *checkpoints == '/' &&
-	    !is_within(checkpoints, at->folder))
+	    !text_is_within(checkpoints, at->folder, '/'))
 		add_word(list, "mount", checkpoints, mem);
 	add_words(list, "mount", &spec->container.mounts, mem);
 }

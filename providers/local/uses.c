@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the fields of a job are used on this machine. */
+#include "core/supervise/supervised_uses.h"
 #include "providers/local/local.h"
 
 #define GPUS "GPUs of this machine, as jobrun.local.devices says"
 #define MACHINE USE_NOT_USED "every task runs on this machine"
 #define DISK USE_NOT_USED "the disks are this machine's, or the hosts'"
-#define TF_VERSION USE_NOT_USED "the program brings its own TensorFlow"
-#define IMAGE "runs in a container if jobrun.container is set"
-#define COMMAND                                                                \
-	"what that runs, unless jobrun.command or pythonModule; without it "   \
-	"the image's own entry point"
-#define ARGS "the arguments of that"
 #define CONFIG(name)                                                           \
-	{ "trainingInput." name, NULL },                                       \
-		{ "trainingInput." name ".imageUri", IMAGE },                  \
-		{ "trainingInput." name ".containerCommand", COMMAND },        \
-		{ "trainingInput." name ".containerArgs", ARGS },              \
-		{ "trainingInput." name ".diskConfig", DISK },                 \
-	{                                                                      \
-		"trainingInput." name ".tpuTfVersion", TF_VERSION              \
-	}
+	{ "trainingInput." name, NULL }, SUPERVISED_CONFIG_USES(name, DISK)
 
 const struct field_use local_uses[] = {
 	{ "jobId", "the name of the run" },

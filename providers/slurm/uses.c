@@ -3,9 +3,6 @@
  * unused fields from here. */
 #include "providers/slurm/slurm_uses.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define NOT_USED USE_NOT_USED
 #define IMAGE                                                                  \
 	"run on the nodes by the runtime that they have; "                     \

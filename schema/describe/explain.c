@@ -105,25 +105,17 @@ static void put_facts(const struct field *field,
 	buf_done(&text);
 }
 
-/* Whether `path` is `head` or below it. */
-static bool is_below(const char *path, const char *head)
-{
-	size_t len = strlen(head);
-
-	return text_starts(path, head) && (!path[len] || path[len] == '.');
-}
-
 /* Whether the rule is about the field at that path, or something below. */
 static bool explain_rule_touches(const struct rule *rule, const char *path)
 {
 	const char *const *field;
 
 	for (field = rule->fields; field && *field; field++) {
-		if (is_below(path, *field))
+		if (text_is_within(path, *field, '.'))
 			return true;
 		/* Every rule touches trainingInput itself, so only fields below
 		 * it count. */
-		if (strchr(path, '.') && is_below(*field, path))
+		if (strchr(path, '.') && text_is_within(*field, path, '.'))
 			return true;
 	}
 	return false;

@@ -332,15 +332,6 @@ size_t outline_sentence(const char *doc)
 	return strlen(doc);
 }
 
-/* Whether `path` is `head` or below it. */
-static bool is_below(const char *path, const char *head)
-{
-	size_t len = strlen(head);
-
-	return !strncmp(path, head, len) &&
-	       (!len || !path[len] || path[len] == '.');
-}
-
 /* Whether the provider has all traits that the field, and the fields it is in,
  * need. */
 static bool is_honoured(const struct outline *all, const char *path,
@@ -370,7 +361,8 @@ static const struct provider *owner_of(const struct outline *all,
 		return NULL;
 	for (i = 0; all->providers[i]; i++)
 		if (all->providers[i]->block &&
-		    is_below(path + strlen("jobrun."), all->providers[i]->name))
+		    text_is_within(path + strlen("jobrun."),
+				   all->providers[i]->name, '.'))
 			return all->providers[i];
 	return NULL;
 }

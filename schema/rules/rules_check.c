@@ -13,81 +13,31 @@
 
 #define COMPUTE_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789"
 
-#define ROLE(name) .type = #name "Type", .config = #name "Config"
-
-const struct role roles[ROLE_COUNT] = {
+const struct role_fields roles[ROLE_COUNT] = {
 	[ROLE_MASTER] = {
 		.title = "master",
 		.type = "masterType",
 		.config = "masterConfig",
-		.type_offset = offsetof(struct training_input, master_type),
-		.config_offset =
-			offsetof(struct training_input, master_config),
 	},
 	[ROLE_WORKER] = {
 		.title = "worker",
 		.type = "workerType",
 		.count = "workerCount",
 		.config = "workerConfig",
-		.type_offset = offsetof(struct training_input, worker_type),
-		.count_offset = offsetof(struct training_input, worker_count),
-		.config_offset =
-			offsetof(struct training_input, worker_config),
 	},
 	[ROLE_PARAMETER_SERVER] = {
 		.title = "parameter server",
 		.type = "parameterServerType",
 		.count = "parameterServerCount",
 		.config = "parameterServerConfig",
-		.type_offset = offsetof(struct training_input,
-					parameter_server_type),
-		.count_offset = offsetof(struct training_input,
-					 parameter_server_count),
-		.config_offset = offsetof(struct training_input,
-					  parameter_server_config),
 	},
 	[ROLE_EVALUATOR] = {
 		.title = "evaluator",
 		.type = "evaluatorType",
 		.count = "evaluatorCount",
 		.config = "evaluatorConfig",
-		.type_offset = offsetof(struct training_input, evaluator_type),
-		.count_offset =
-			offsetof(struct training_input, evaluator_count),
-		.config_offset =
-			offsetof(struct training_input, evaluator_config),
 	},
 };
-
-static const void *member(const struct training_input *in, size_t offset)
-{
-	return (const char *)in + offset;
-}
-
-const char *role_type(const struct training_input *in, int role)
-{
-	return *(const char *const *)member(in, roles[role].type_offset);
-}
-
-long role_count(const struct training_input *in, int role)
-{
-	return role == ROLE_MASTER
-		       ? 1
-		       : *(const long *)member(in, roles[role].count_offset);
-}
-
-const struct replica_config *role_config(const struct training_input *in,
-					 int role)
-{
-	return member(in, roles[role].config_offset);
-}
-
-const char *role_image(const struct training_input *in, int role)
-{
-	const char *own = role_config(in, role)->image_uri;
-
-	return own ? own : in->master_config.image_uri;
-}
 
 static const struct item *item_of(const void *message, const char *name)
 {

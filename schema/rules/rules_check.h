@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/job/catalogue.h"
+#include "core/job/machines.h"
 #include "schema/yaml/node.h"
 #include "schema/rules/rules.h"
 
@@ -33,29 +34,13 @@ struct check {
 };
 
 /* The names of the fields of each role. */
-struct role {
+struct role_fields {
 	const char *title; /* "parameter server" */
 	/* names of fields; `count` NULL: always one */
 	const char *type, *count, *config;
-	size_t type_offset, count_offset, config_offset;
 };
 
-enum {
-	ROLE_MASTER,
-	ROLE_WORKER,
-	ROLE_PARAMETER_SERVER,
-	ROLE_EVALUATOR,
-	ROLE_COUNT,
-};
-
-extern const struct role roles[ROLE_COUNT];
-
-const char *role_type(const struct training_input *in, int role);
-long role_count(const struct training_input *in, int role); /* master: 1 */
-const struct replica_config *role_config(const struct training_input *in,
-					 int role);
-/* The image that the role runs: its own, or the master's. */
-const char *role_image(const struct training_input *in, int role);
+extern const struct role_fields roles[ROLE_COUNT];
 
 /* The position of the field, in either spelling; NULL if it was not given. */
 const struct node *value_of(const void *message, const char *name);

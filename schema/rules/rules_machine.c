@@ -103,7 +103,7 @@ void check_types(const struct check *check)
 	    message_has(&message_training_input, in, "scaleTier"))
 		return;
 	for (i = ROLE_WORKER; i < ROLE_COUNT; i++) {
-		const struct role *role = &roles[i];
+		const struct role_fields *role = &roles[i];
 
 		if (role_count(in, i) > 0 && !role_type(in, i)) {
 			at = value_of(in, role->count);

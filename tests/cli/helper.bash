@@ -146,3 +146,15 @@ press_ctrl_c_twice() {
   wait_until 10 grep -q 'again to cancel' "$2"
   kill -INT "$1"
 }
+
+# A shell beside a task of job $1 has a terminal with the size of this one, also
+# when that changes, and its status is what it ends with.
+shell_follows_size() {
+  SHELL=/bin/sh run python3 "$BATS_TEST_DIRNAME/terminal.py" 99x30 "$JOBRUN" shell "$1" -- \
+    'keys:echo size `stty size`\r' 'wait:size 30 99' size:60x20 \
+    'keys:while [ "`stty size`" != "20 60" ]; do sleep .1; done; echo now `stty size`\r' 'wait:now 20 60' \
+    'keys:exit 5\r' end
+  echo "$output"
+  [ "$status" = 0 ]
+  [ "${lines[-1]}" = "exit 5" ]
+}

@@ -49,13 +49,7 @@ wrong() { curl -sf --cacert "$KUBE/cert.pem" "$BASE/_/wrong"; }
   [ "$status" = 137 ]
   jobrun cp a:output/out --task worker copied
   [ "$(cat copied)" = "from 1" ]
-  SHELL=/bin/sh run python3 "$BATS_TEST_DIRNAME/terminal.py" 99x30 "$JOBRUN" shell a -- \
-    'keys:echo size `stty size`\r' 'wait:size 30 99' size:60x20 \
-    'keys:while [ "`stty size`" != "20 60" ]; do sleep .1; done; echo now `stty size`\r' 'wait:now 20 60' \
-    'keys:exit 5\r' end
-  echo "$output"
-  [ "$status" = 0 ]
-  [ "${lines[-1]}" = "exit 5" ]
+  shell_follows_size a
   [ "$(wrong)" = "[]" ]
   jobrun cancel a
   jobrun delete a

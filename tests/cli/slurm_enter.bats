@@ -56,13 +56,7 @@ naps_nowhere() { ! pgrep -f "sleep $NAP" >/dev/null; }
   jobrun cp a:output/out-1 --task worker copied
   [ "$(cat copied)" = "from 1" ]
   # A terminal is one there, too, and has the size of this one.
-  SHELL=/bin/sh run python3 "$BATS_TEST_DIRNAME/terminal.py" 99x30 "$JOBRUN" shell a -- \
-    'keys:echo size `stty size`\r' 'wait:size 30 99' size:60x20 \
-    'keys:while [ "`stty size`" != "20 60" ]; do sleep .1; done; echo now `stty size`\r' 'wait:now 20 60' \
-    'keys:exit 5\r' end
-  echo "$output"
-  [ "$status" = 0 ]
-  [ "${lines[-1]}" = "exit 5" ]
+  shell_follows_size a
   jobrun cancel a
   wait_until 15 nothing_runs
 }

@@ -18,6 +18,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/spec/spec.h"
+#include "core/spec/spec_container.h"
 
 #define FOLDER "tests/fuzz/corpus/spec/"
 
@@ -162,12 +163,36 @@ static void what_is_wrong_is_named(void **state)
 	}
 }
 
+/* Trials insert their values after `argsEnd`, which a file may have wrong. */
+static void words_of_images_are_bounded(void **state)
+{
+	static const char text[] =
+		"{\"runtime\": \"auto\", \"words\": [{\"role\": \"master\", "
+		"\"command\": [\"a\"], \"argsEnd\": 9}]}";
+	struct arena *mem = arena_new();
+	const struct run_words *words;
+	struct error err = { 0 };
+	struct run_spec spec;
+	json_t *value = load(FOLDER "secrets.json");
+
+	(void)state;
+	json_object_set_new(value, "container", json_loads(text, 0, NULL));
+	assert_int_equal(spec_from_json(value, mem, &spec, &err), 0);
+	words = spec.container.words.items;
+	assert_int_equal(spec.container.words.count, 1);
+	assert_int_equal(words->args_end, 1);
+	assert_ptr_equal(spec_command(&spec, 0), &words->command);
+	json_decref(value);
+	arena_free(mem);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(older_files_are_read_and_written_as_they_were),
 		cmocka_unit_test(what_is_absent_has_its_default),
 		cmocka_unit_test(what_is_wrong_is_named),
+		cmocka_unit_test(words_of_images_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,12 +140,12 @@ comma := ,
 HOST_SRC := $(wildcard cmd/jobrun-host/*.c) \
 	    $(addprefix core/base/,alloc.c buf.c clock.c environment.c error.c file.c \
 			file_watch.c library.c loop.c text.c units.c) \
-	    $(addprefix core/process/,enter.c ports.c process.c reaper.c reserve.c \
+	    $(addprefix core/process/,ports.c process.c reaper.c reserve.c \
 			subprocess.c task.c) \
 	    $(addprefix core/device/,amd.c choice.c device.c device_queue.c device_text.c lease.c \
 			look.c nvidia.c nvml.c ticket.c) \
 	    $(addprefix core/ssh/,agent_archive.c protocol.c) \
-	    core/container/container.c
+	    core/container/container.c core/enter/enter.c core/enter/inside.c
 HOST_OBJ := $(HOST_SRC:%.c=$(BUILD)/agent/%.o)
 AGENT = $(BUILD)/cmd/jobrun-host/jobrun-host
 ifdef SAN

@@ -9,7 +9,7 @@
 #include "core/base/file.h"
 #include "core/container/container.h"
 #include "core/device/look.h"
-#include "core/process/enter.h"
+#include "core/enter/enter.h"
 #include "core/process/process.h"
 
 /* For core/device/look.h. */

@@ -166,7 +166,8 @@ static int fetch(struct app *app, struct copy *copy,
 static int run(struct app *app, int argc, char **argv)
 {
 	char cp[] = "cp", flags[] = "-R", end[] = "--";
-	struct beside_opts opts = { 0 };
+	/* A container has the run's folder from its host, and may lack tar. */
+	struct beside_opts opts = { .outside = true };
 	struct copy copy = { 0 };
 	bool is_over = false;
 	struct error err;

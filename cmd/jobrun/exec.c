@@ -5,7 +5,7 @@
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/view/beside.h"
-#include "core/process/enter.h"
+#include "core/enter/enter.h"
 
 static int enter(struct app *app, const char *job_id,
 		 const struct beside_opts *opts, char *const *argv)
@@ -44,7 +44,9 @@ static int run_exec(struct app *app, int argc, char **argv)
 static int run_shell(struct app *app, int argc, char **argv)
 {
 	static char sh[] = "sh", c[] = "-c";
-	static char line[] = "exec \"${SHELL:-/bin/sh}\"";
+	/* A container may lack the shell that its variables name. */
+	static char line[] = "[ -x \"$SHELL\" ] && exec \"$SHELL\"; "
+			     "exec /bin/sh";
 	static char *const shell[] = { sh, c, line, NULL };
 	struct beside_opts opts = { 0 };
 	int status;

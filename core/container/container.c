@@ -4,13 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/base/alloc.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 
@@ -437,6 +435,48 @@ int container_exec(int count, char *const *words, struct error *err)
 out:
 	arena_free(line.mem);
 	return ret;
+}
+
+int container_enter(const char *name_of_runtime, const char *name,
+		    const char *variable, char *const *command,
+		    struct arena *mem, char *const **out, struct error *err)
+{
+	const struct container_runtime *runtime =
+		find_runtime(name_of_runtime, err);
+	struct container_line line = { .mem = mem };
+	size_t count = 0;
+
+	if (!runtime)
+		return -1;
+	*out = NULL;
+	if (!runtime->name_option)
+		return 0;
+	while (command[count])
+		count++;
+	line.words =
+		arena_alloc(mem, (count + WORDS_MORE) * sizeof(*line.words));
+	add(&line, runtime->program, "");
+	add(&line, "exec", "");
+	add(&line, "-i", "");
+	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+		add(&line, "-t", "");
+	add(&line, runtime->variable, variable);
+	add(&line, name, "");
+	memcpy(line.words + line.count, command,
+	       (count + 1) * sizeof(*line.words));
+	*out = (char *const *)line.words;
+	return 0;
+}
+
+bool container_is_there(const char *name_of_runtime, const char *name)
+{
+	struct error ignored;
+	const struct container_runtime *runtime =
+		find_runtime(name_of_runtime, &ignored);
+	const char *const argv[] = { runtime ? runtime->program : "",
+				     "container", "inspect", name, NULL };
+
+	return runtime && run_quietly(argv, NULL, REMOVE_S);
 }
 
 void container_remove(const char *name_of_runtime, const char *name,

@@ -14,11 +14,12 @@ struct enter_wish {
 	const struct task_record *task; /* running */
 	char *const *argv;
 	bool terminal; /* the command gets one */
+	bool outside;  /* of the task's container, for files of the run */
 };
 
 /* One of these. */
 struct enter_way {
-	/* The task on this machine, see core/process/enter.h; or NULL. */
+	/* The task on this machine, see core/enter/enter.h; or NULL. */
 	const struct enter_target *target;
 	/* The command that this process is to become, searched in PATH. */
 	char *const *argv;

@@ -176,6 +176,8 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 int spec_set_hosts(struct run_spec *spec, const struct job *job,
 		   const struct strings *names, struct arena *mem,
 		   struct error *err);
+/* Whether its tasks run in containers. */
+bool spec_has_containers(const struct run_spec *spec);
 /* Whether its tasks run on hosts, existing or still to be made. */
 bool spec_is_elsewhere(const struct run_spec *spec);
 /* Rotates the hosts, so that number `first` becomes the first one. */

@@ -66,6 +66,11 @@ static struct strings rotate(const struct strings *list, size_t first,
 	return out;
 }
 
+bool spec_has_containers(const struct run_spec *spec)
+{
+	return spec->docker_image || spec->container.runtime;
+}
+
 bool spec_is_elsewhere(const struct run_spec *spec)
 {
 	return spec->hosts.names.count || spec->allocation;

@@ -67,7 +67,7 @@ struct strings wrap_conda(const struct run_spec *spec,
 
 struct strings wrap_docker(const struct run_spec *spec,
 			   const struct strings *command,
-			   const struct environment *env,
+			   struct environment *env,
 			   const struct wrap_container *container,
 			   struct arena *mem, struct strings *after)
 {
@@ -78,7 +78,7 @@ struct strings wrap_docker(const struct run_spec *spec,
 	if (!spec->docker_image)
 		return *command;
 	out.items = arena_alloc(mem, (command->count + 2 * env->count +
-				      spec->docker_flags.count + 16) *
+				      spec->docker_flags.count + 18) *
 					     sizeof(char *));
 	add(&out, "docker");
 	add(&out, "run");
@@ -91,6 +91,8 @@ struct strings wrap_docker(const struct run_spec *spec,
 	    arena_printf(mem, "%s:%s", container->folder, container->folder));
 	add(&out, "-w");
 	add(&out, container->directory);
+	environment_printf(env, CONTAINER_VARIABLE, "docker,%s",
+			   container->name);
 	for (i = 0; i < env->count; i++) {
 		add(&out, "-e");
 		add(&out, arena_strndup(mem, env->items[i],
@@ -155,7 +157,7 @@ static void add_folders(struct strings *list, const struct run_spec *spec,
 
 struct strings wrap_contain(const struct run_spec *spec, size_t ordinal,
 			    const struct strings *command,
-			    const struct environment *env,
+			    struct environment *env,
 			    const struct wrap_container *at, struct arena *mem,
 			    struct strings *after)
 {
@@ -168,9 +170,11 @@ struct strings wrap_contain(const struct run_spec *spec, size_t ordinal,
 		*after = (struct strings){ 0 };
 	if (!box->runtime)
 		return *command;
+	environment_printf(env, CONTAINER_VARIABLE, "%s,%s", box->runtime,
+			   at->name);
 	out.items = arena_alloc(mem, (command->count + env->count +
 				      box->mounts.count + box->options.count +
-				      16) * sizeof(char *));
+				      17) * sizeof(char *));
 	add(&out, ITSELF);
 	add(&out, CONTAINER_COMMAND);
 	add_word(&out, "runtime", box->runtime, mem);

@@ -22,23 +22,23 @@ struct wrap_container {
 
 /* Wraps a command in `docker run`; sets `after` to the command that removes the
  * container if docker was killed.  Variables are passed by name: docker's own
- * environment has the values.  Without an image, the command itself and an
- * empty `after`. */
+ * environment has the values.  CONTAINER_VARIABLE is added to `env`.  Without
+ * an image, the command itself and an empty `after`. */
 struct strings wrap_docker(const struct run_spec *spec,
 			   const struct strings *command,
-			   const struct environment *env,
+			   struct environment *env,
 			   const struct wrap_container *container,
 			   struct arena *mem, struct strings *after);
 
 /*
  * Wraps a command in `jobrun contain`, by the program that starts it, with the
  * folders of the run and those named in the file; sets `after` to the command
- * that removes the container.  Without a container, the command itself and an
+ * that removes the container, and adds CONTAINER_VARIABLE to `env`.  Without a container, the command itself and an
  * empty `after`.  `after` may be NULL.
  */
 struct strings wrap_contain(const struct run_spec *spec, size_t ordinal,
 			    const struct strings *command,
-			    const struct environment *env,
+			    struct environment *env,
 			    const struct wrap_container *container,
 			    struct arena *mem, struct strings *after);
 /* The name of a task's container on this machine; in `mem`. */

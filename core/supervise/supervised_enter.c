@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
-#include "core/process/enter.h"
+#include "core/enter/enter.h"
 #include "core/process/subprocess.h"
 #include "core/ssh/bootstrap.h"
 #include "core/ssh/ssh.h"
@@ -85,12 +85,11 @@ int supervised_enter(void *ctx, const struct enter_wish *wish,
 	if (ret < 0 || spec_find_task(&spec, wish->task->type,
 				      wish->task->index, &ordinal, err) < 0)
 		return -1;
-	if (spec.docker_image || spec.container.runtime)
-		return error_set(err, ERROR_FAILED,
-				 "the task runs in a container, which its "
-				 "runtime enters: see its 'exec' command");
-	*task = (struct enter_target){ .pid = (pid_t)wish->task->pid,
-				       .rank = spec_rank(&spec, ordinal, mem) };
+	*task = (struct enter_target){
+		.pid = (pid_t)wish->task->pid,
+		.rank = spec_rank(&spec, ordinal, mem),
+		.contained = !wish->outside && spec_has_containers(&spec),
+	};
 	if (spec.hosts.names.count)
 		return name_run(as, &spec, ordinal, task, mem, err) < 0
 			       ? -1

@@ -16,7 +16,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/clock.h"
-#include "core/process/enter.h"
+#include "core/enter/enter.h"
 #include "providers/kubernetes/kube_enter.h"
 #include "providers/kubernetes/kube_internal.h"
 #include "providers/kubernetes/kubernetes.h"

@@ -23,7 +23,7 @@
 #include "core/base/file.h"
 #include "core/base/opt.h"
 #include "core/base/text.h"
-#include "core/process/enter.h"
+#include "core/enter/enter.h"
 #include "core/process/process.h"
 #include "core/process/subprocess.h"
 #include "core/provider/extension.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
-#include "core/process/enter.h"
+#include "core/enter/enter.h"
 #include "core/process/process.h"
 #include "core/trial/trial_folder.h"
 #include "providers/slurm/slurm_internal.h"
@@ -27,20 +27,20 @@ static int read_spec(struct slurm *slurm, const struct enter_wish *wish,
 
 	free(folder);
 	free(run);
-	if (ret == 0 && (out->docker_image || out->container.runtime))
-		ret = error_set(err, ERROR_FAILED,
-				"the task runs in a container, which its "
-				"runtime enters: see its 'exec' command");
 	return ret;
 }
 
 /* Describes the process of the task on its node. */
 static int find_target(const struct run_spec *spec,
 		       const struct slurm_record *record,
-		       const struct task_record *task, struct arena *mem,
+		       const struct enter_wish *wish, struct arena *mem,
 		       const char **out, struct error *err)
 {
-	struct enter_target target = { .pid = (pid_t)task->pid };
+	const struct task_record *task = wish->task;
+	struct enter_target target = {
+		.pid = (pid_t)task->pid,
+		.contained = !wish->outside && spec_has_containers(spec),
+	};
 	struct buf text = { 0 };
 	size_t ordinal = 0;
 
@@ -97,7 +97,7 @@ int slurm_enter(void *ctx, const struct enter_wish *wish, struct arena *mem,
 				 "the record of the run is incomplete");
 	at = slurm_at(slurm, record.place, err);
 	if (!at || read_spec(slurm, wish, mem, &spec, err) < 0 ||
-	    find_target(&spec, &record, wish->task, mem, &target, err) < 0 ||
+	    find_target(&spec, &record, wish, mem, &target, err) < 0 ||
 	    find_id(slurm, at, &record, wish->task->trial, mem, &id, err) < 0)
 		return -1;
 	program = record.program;

@@ -8,6 +8,7 @@ eval "$(declare -f setup | sed '1s/setup/setup_of_all/')"
 eval "$(declare -f teardown | sed '1s/teardown/teardown_of_all/')"
 load sshd
 load slurm
+load podman
 
 setup_file() { slurm_up; }
 teardown_file() { slurm_down; }
@@ -22,12 +23,14 @@ teardown() {
   scancel --me 2>/dev/null || true
   sshd_down
   slurm_kill_steps .
+  podman_down
   teardown_of_all
 }
 
 apply() { timeout 60 "$JOBRUN" apply --yes --detach "$@"; }
 # enters JOB [OPTION...]: the task runs, and lets a command in
 enters() { jobrun exec "$@" -- true 2>/dev/null; }
+boxed() { jobrun exec "$1" -- pwd >/dev/null 2>&1; }
 # Only the job's own steps are left.
 no_step_is_left() { ! squeue -h -s -o %j | grep -q ^enter-; }
 naps_nowhere() { ! pgrep -f "sleep $NAP" >/dev/null; }
@@ -124,4 +127,34 @@ E
   wait_until 20 naps_nowhere
   wait_until 20 no_step_is_left
   jobrun cancel a far t
+}
+
+@test "a command gets into the task's container, and ends with its client" {
+  local job
+  podman_up
+  export USER=${USER:-root}
+  ch-run --write "$TMP/image" -- /bin/sh -c : || skip "ch-run cannot run here"
+  slurm_job a.yaml a 0 'echo weights >$JOBRUN_RUN_DIR/model; exec sleep 4321' "  env: {A: in, $(podman_is_at | sed 's/=/: /g; s/ \(C\)/, \1/')}
+  container: {runtime: podman, image: 'localhost/box:1'}"
+  slurm_job b.yaml b 0 'echo weights >$JOBRUN_RUN_DIR/model; exec sleep 4321' "  env: {A: in}
+  container: {runtime: charliecloud, image: $TMP/image}"
+  apply a.yaml b.yaml
+  for job in a b; do
+    wait_until 90 boxed $job
+    run --separate-stderr jobrun exec $job -- sh -c '[ -e /usr/bin/env ] || echo "$A $RANK"; echo oh >&2; exit 7'
+    [ "$status" = 7 ]
+    [ "$output" = "in 0" ]
+    [ "$stderr" = oh ]
+    jobrun cp $job:output/model "copied-$job"
+    [ "$(cat "copied-$job")" = weights ]
+    "$JOBRUN" exec $job -- sh -c "echo in; exec sleep $NAP" >in &
+    wait_until 30 test -s in
+    kill -9 $!
+    wait_until 60 naps_nowhere
+    wait_until 30 no_step_is_left
+    rm in
+  done
+  jobrun cancel a b
+  wait_until 60 nothing_runs
+  wait_until 60 podman_is_empty
 }

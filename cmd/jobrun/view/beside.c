@@ -66,7 +66,8 @@ int beside_find(struct app *app, const char *job_id,
 {
 	struct enter_wish wish = { .argv = argv,
 				   .terminal = isatty(STDIN_FILENO) &&
-					       app->out_terminal };
+					       app->out_terminal,
+				   .outside = opts->outside };
 	const struct provider *provider;
 	struct session session = { 0 };
 	struct run_record run;

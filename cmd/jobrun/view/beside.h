@@ -11,7 +11,8 @@
 struct beside_opts {
 	const char *task; /* NULL: the master */
 	long index;
-	long trial; /* 0: none, or any */
+	long trial;   /* 0: none, or any */
+	bool outside; /* of the task's container; not an option */
 };
 
 extern const struct opt beside_rows[];

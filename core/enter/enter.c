@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/process/enter.h"
+#include "core/enter/enter.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,11 +13,14 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
-#include "core/base/environment.h"
+#include "core/base/clock.h"
 #include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/enter/inside.h"
 #include "core/process/process.h"
 
 #define ENVIRON_MAX ((size_t)8 << 20)
+#define CONTAINED ",container"
 
 /* Splits the text of /proc/PID/environ, which it borrows; free only the
  * items. */
@@ -41,6 +44,26 @@ static int failed(pid_t pid, struct error *err)
 				 (long)pid);
 	return error_errno(err, "cannot enter process %ld of the task",
 			   (long)pid);
+}
+
+int enter_environment(pid_t pid, struct environment *out, struct error *err)
+{
+	struct environment items;
+	char path[64], *text;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%ld/environ", (long)pid);
+	if (access(path, F_OK) < 0)
+		return failed(pid, err);
+	text = file_read(path, ENVIRON_MAX, &len, err);
+	if (!text)
+		return -1;
+	split(text, len, &items);
+	*out = (struct environment){ 0 };
+	environment_inherit(out, items.items);
+	free(items.items);
+	free(text);
+	return 0;
 }
 
 /* Whether the folder is the run's or within it. */
@@ -79,6 +102,10 @@ int enter_target_parse(char *text, struct enter_target *out, struct error *err)
 	char *end;
 
 	*out = (struct enter_target){ .pid = (pid_t)strtol(text, &end, 10) };
+	if (text_starts(end, CONTAINED)) {
+		out->contained = true;
+		end += strlen(CONTAINED);
+	}
 	if (out->pid <= 0 || (*end && *end != ':'))
 		return error_set(err, ERROR_USAGE, "'%s' is not PID[:RANK:RUN]",
 				 text);
@@ -98,35 +125,46 @@ int enter_target_parse(char *text, struct enter_target *out, struct error *err)
 
 void enter_target_format(const struct enter_target *target, struct buf *out)
 {
-	buf_printf(out, "%ld", (long)target->pid);
+	buf_printf(out, "%ld%s", (long)target->pid,
+		   target->contained ? CONTAINED : "");
 	if (target->run)
 		buf_printf(out, ":%s:%s", target->rank ? target->rank : "",
 			   target->run);
 }
 
+/* The environment of the task's process, for a command beside it. */
+static int take_environment(const struct enter_target *target,
+			    struct environment *env, struct error *err)
+{
+	char mark[64];
+
+	if (enter_environment(target->pid, env, err) < 0 ||
+	    check(target, env, err) < 0)
+		return -1;
+	snprintf(mark, sizeof(mark), "%ld-%lld", (long)getpid(),
+		 (long long)time_now_ms());
+	if (getenv(ENTER_MARK))
+		environment_set(env, ENTER_MARK, getenv(ENTER_MARK));
+	else if (target->contained)
+		environment_set(env, ENTER_MARK, mark);
+	return 0;
+}
+
 int enter_exec(const struct enter_target *target, char *const *argv,
 	       struct error *err)
 {
-	char path[64], *text, *program = NULL, *mark = NULL;
-	long pid = (long)target->pid;
-	struct environment env;
-	size_t len;
+	struct environment env = { 0 };
+	char path[64], *program = NULL;
 
-	snprintf(path, sizeof(path), "/proc/%ld/environ", pid);
-	if (access(path, F_OK) < 0)
-		return failed(target->pid, err);
-	text = file_read(path, ENVIRON_MAX, &len, err);
-	if (!text)
-		return -1;
-	split(text, len, &env);
-	if (getenv(ENTER_MARK))
-		env.items[env.count++] = mark =
-			mem_printf(ENTER_MARK "=%s", getenv(ENTER_MARK));
-	snprintf(path, sizeof(path), "/proc/%ld/cwd", pid);
-	if (check(target, &env, err) < 0)
+	if (take_environment(target, &env, err) < 0)
 		goto out;
-	if (chdir(path) < 0)
+	snprintf(path, sizeof(path), "/proc/%ld/cwd", (long)target->pid);
+	if (chdir(path) < 0) {
 		failed(target->pid, err);
+		goto out;
+	}
+	if (target->contained)
+		inside_exec(target->pid, &env, argv, err);
 	else
 		program = process_find(argv[0], ".", env.items, err);
 	if (program) {
@@ -137,9 +175,7 @@ int enter_exec(const struct enter_target *target, char *const *argv,
 	}
 out:
 	free(program);
-	free(mark);
-	free(env.items);
-	free(text);
+	environment_done(&env);
 	return -1;
 }
 

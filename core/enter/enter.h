@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a command beside a running process of a task: in its directory, with its
- * environment, and so with its devices.  Linked into the agent, too. */
+ * environment, in its container, and so with its devices.  Linked into the
+ * agent, too. */
 #ifndef JOBRUN_ENTER_H
 #define JOBRUN_ENTER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "core/base/buf.h"
+#include "core/base/environment.h"
 #include "core/base/error.h"
 
 /* The agent's command: enter TARGET -- COMMAND ARGUMENT... */
@@ -20,12 +23,16 @@ struct enter_target {
 	 * names at the end of one.  NULL: of any run. */
 	const char *run;
 	const char *rank; /* its RANK; NULL: any */
+	/* The process is, or starts, what runs in a container, and the command
+	 * is to run in that. */
+	bool contained;
 };
 
-/* Reads "PID", which earlier versions sent, or "PID:RANK:RUN"; strings are
- * those of `text`, which is cut. */
+/* Reads "PID", which earlier versions sent, "PID:RANK:RUN" or
+ * "PID,container:RANK:RUN"; strings are those of `text`, which is cut. */
 int enter_target_parse(char *text, struct enter_target *out, struct error *err);
-/* Adds "PID:RANK:RUN", in which earlier versions read the PID. */
+/* Adds "PID:RANK:RUN", or "PID,container:RANK:RUN", which earlier versions
+ * refuse. */
 void enter_target_format(const struct enter_target *target, struct buf *out);
 
 /* Replaces this process by the command, if the other one is the target; returns
@@ -36,6 +43,9 @@ int enter_exec(const struct enter_target *target, char *const *argv,
 /* A variable by which all that was started beside a task is found again: set in
  * this process, it is added to the command's environment. */
 #define ENTER_MARK "JOBRUN_ENTERED"
+
+/* Reads the environment of a process; owns what it sets. */
+int enter_environment(pid_t pid, struct environment *out, struct error *err);
 
 /* Finds the oldest process with the folder that JOBRUN_RUN_DIR names here, for
  * a container with one task: not jobrun itself, and not what was started beside

@@ -10,3 +10,11 @@ load helper
     "$BATS_TEST_DIRNAME/../soak/after" --rounds 4 --seed 17
   fi
 }
+
+@test "on Slurm, too" {
+  export JOBRUN
+  [ "${JOBRUN_TEST_ALL:-}" = 1 ] || skip "takes minutes: make test-all does it"
+  run "$BATS_TEST_DIRNAME/../soak/after" --slurm --rounds 50
+  echo "$output"
+  [ "$status" = 0 ]
+}

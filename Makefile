@@ -142,7 +142,7 @@ HOST_SRC := $(wildcard cmd/jobrun-host/*.c) \
 			file_watch.c library.c loop.c text.c units.c) \
 	    $(addprefix core/process/,ports.c process.c reaper.c reserve.c \
 			subprocess.c task.c) \
-	    $(addprefix core/device/,amd.c choice.c device.c device_queue.c device_text.c lease.c \
+	    $(addprefix core/device/,amd.c amd_smi.c choice.c device.c device_queue.c device_text.c lease.c \
 			look.c nvidia.c nvml.c ticket.c) \
 	    $(addprefix core/ssh/,agent_archive.c protocol.c) \
 	    core/container/container.c core/enter/enter.c core/enter/inside.c

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * AMD GPUs, as the kernel's driver shows them
- * (docs.kernel.org/gpu/amdgpu/driver-misc.html), sorted by their places on the
- * bus.  Does not look for the processes that use them.
+ * (docs.kernel.org/gpu/amdgpu/driver-misc.html).  Does not look for the
+ * processes that use them.
  */
 #include "core/device/device_internal.h"
 
@@ -112,11 +112,22 @@ int device_amd(const char *root, struct devices *out, struct arena *mem)
 	}
 	globfree(&found);
 	free(pattern);
+	device_amd_sort(out);
+	if (out->count > first && !out->source)
+		out->source = "/sys/class/drm";
+	return out->count > first;
+}
+
+/* They stand behind those of other vendors. */
+void device_amd_sort(struct devices *out)
+{
+	size_t first = 0, i;
+
+	while (first < out->count &&
+	       strcmp(out->items[first].vendor, "amd") != 0)
+		first++;
 	qsort(out->items + first, out->count - first, sizeof(*out->items),
 	      by_bus);
 	for (i = first; i < out->count; i++)
 		out->items[i].index = (int)(i - first);
-	if (out->count > first && !out->source)
-		out->source = "/sys/class/drm";
-	return out->count > first;
 }

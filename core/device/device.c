@@ -85,6 +85,21 @@ bool devices_any(const char *root)
 	return is_there(root, NVIDIA) || is_there(root, AMD);
 }
 
+/* Without a driver amd-smi has nothing to tell, and takes long to say so. */
+static int find_amd(const char *root, struct devices *out, struct arena *mem,
+		    struct error *err)
+{
+	bool only = !out->source;
+	int told = device_amd(root, out, mem) > 0
+			   ? device_amd_smi(out, mem, err)
+			   : 0;
+
+	if (told > 0 && only)
+		out->source = "amd-smi";
+	device_amd_sort(out);
+	return told;
+}
+
 struct devices *devices_find(const char *root, struct arena *mem,
 			     struct error *err)
 {
@@ -105,7 +120,8 @@ struct devices *devices_find(const char *root, struct arena *mem,
 		*err = why;
 		return NULL;
 	}
-	device_amd(root, out, mem);
+	if (find_amd(root, out, mem, err) < 0)
+		return NULL;
 	return out;
 }
 

@@ -15,6 +15,12 @@ sample() {
   "$SOAK" --devices 64 --runs "$(sample 16 200)" --kills "$(sample 5 60)"
 }
 
+@test "64 GPUs of AMD's: the same" {
+  unshare -m mount -t tmpfs jobrun-test /sys/class 2>/dev/null || skip "needs mounts of its own"
+  export JOBRUN
+  "$SOAK" --devices 64 --amd --runs "$(sample 12 200)" --kills "$(sample 4 60)"
+}
+
 @test "thirty jobs, four at a time, are in order, whoever is killed" {
   export JOBRUN
   "$SOAK" --at-once 4 --runs 30 --kills "$(sample 4 8)" --idle-ms "$(sample 0 200)"

@@ -138,6 +138,126 @@ static void the_kernel_tells_of_amd(void **state)
 	arena_free(mem);
 }
 
+/* A card of AMD's at this place on the bus. */
+static void put_card(const char *card, const char *bus)
+{
+	char *vendor = mem_printf("sys/devices/%s/vendor", bus);
+	char *memory = mem_printf("sys/devices/%s/mem_info_vram_total", bus);
+	char *model = mem_printf("sys/devices/%s/device", bus);
+
+	put(vendor, "0x1002\n");
+	put(memory, "4096\n");
+	put(model, "0x74a1\n");
+	link_card(card, bus);
+	free(model);
+	free(memory);
+	free(vendor);
+}
+
+static void use_amd_smi(void)
+{
+	char *here = getcwd(NULL, 0);
+	char *path =
+		mem_printf("%s/tests/stand-ins/amd:%s", here, getenv("PATH"));
+
+	setenv("PATH", path, 1);
+	setenv("AMD_SMI_STAND_IN", root, 1);
+	free(path);
+	free(here);
+}
+
+/* Tables as the documentation of ROCm 6.2 shows them, with the row of a process
+ * that uses no GPU, which it lists too. */
+static void amd_smi_tells_what_the_kernel_does_not(void **state)
+{
+	struct arena *mem = arena_new();
+	struct devices *all;
+	struct error err;
+
+	(void)state;
+	put_card("card1", "0000:26:00.0");
+	put_card("card2", "0000:05:00.0");
+	use_amd_smi();
+	put("list.csv", "gpu,gpu_bdf,gpu_uuid,kfd_id,node_id,partition_id\n"
+			"0,0000:05:00.0,abff74a1,1,2,0\n"
+			"1,0000:26:00.0,77ff74a1,2,3,0\n");
+	put("process.csv",
+	    "gpu,name,pid,gtt_mem,cpu_mem,vram_mem,mem_usage,gfx,enc\n"
+	    "0,N/A,4242,0,0,0,0,0,0\n"
+	    "1,pt_main_thread,1,2134016,211795968,7889485824,8103415808,0,0\n");
+	put("metric.csv",
+	    "gpu,total_correctable_count,total_uncorrectable_count\n"
+	    "0,7,3\n1,N/A,N/A\n");
+	put("static.csv",
+	    "gpu,market_name,vendor_id,vendor_name\n"
+	    "0,AMD Instinct MI300X,0x1002,\"Advanced, \"\"Micro\"\"\"\n"
+	    "1,\"AMD Instinct MI300X, OAM\",0x1002,N/A\n");
+	all = devices_find(root, mem, &err);
+	assert_non_null(all);
+	assert_string_equal(all->source, "amd-smi");
+	assert_int_equal(all->count, 2);
+	assert_string_equal(all->items[0].uuid, "abff74a1");
+	assert_int_equal(all->items[0].memory_bytes, 4096);
+	assert_int_equal(all->items[0].holder_count, 0);
+	assert_string_equal(all->items[0].trouble,
+			    "3 uncorrected memory errors since its driver was "
+			    "loaded");
+	assert_string_equal(all->items[0].model, "AMD Instinct MI300X");
+	assert_string_equal(all->items[1].model, "AMD Instinct MI300X, OAM");
+	assert_null(all->items[1].trouble);
+	assert_int_equal(all->items[1].holder_count, 1);
+	assert_int_equal(all->items[1].holders[0].pid, 1);
+	arena_free(mem);
+}
+
+/* All partitions of a GPU have its place and its UUID. */
+static void amd_smi_tells_of_partitions(void **state)
+{
+	struct arena *mem = arena_new();
+	struct devices *all;
+	struct error err;
+	int i;
+
+	(void)state;
+	put_card("card1", "0000:0c:00.0");
+	put_card("card2", "0000:df:00.0");
+	use_amd_smi();
+	put("list.csv",
+	    "gpu,gpu_bdf,gpu_uuid\n0,0000:0c:00.0,c0ff\n1,0000:0c:00.0,c0ff\n"
+	    "2,0000:df:00.0,bbff\n3,0000:df:00.0,bbff\n");
+	put("process.csv",
+	    "gpu,process_info\n0,No running processes detected\n");
+	all = devices_find(root, mem, &err);
+	assert_non_null(all);
+	assert_int_equal(all->count, 4);
+	for (i = 0; i < 4; i++) {
+		static const char *const places[] = { "0000:0c:00.0",
+						      "0000:0c:00.0/1",
+						      "0000:df:00.0",
+						      "0000:df:00.0/1" };
+
+		assert_int_equal(all->items[i].index, i);
+		assert_string_equal(all->items[i].bus, places[i]);
+	}
+	arena_free(mem);
+}
+
+static void without_amd_smi_the_kernel_is_enough(void **state)
+{
+	struct arena *mem = arena_new();
+	struct devices *all;
+	struct error err;
+
+	(void)state;
+	put_card("card1", "0000:26:00.0");
+	use_amd_smi();
+	all = devices_find(root, mem, &err);
+	assert_non_null(all);
+	assert_string_equal(all->source, "/sys/class/drm");
+	assert_int_equal(all->count, 1);
+	arena_free(mem);
+}
+
 static void lines_tell_all_that_is_known(void **state)
 {
 	struct arena *mem = arena_new();
@@ -196,6 +316,9 @@ int main(void)
 		TEST(a_machine_without_has_none),
 		TEST(the_kernel_tells_of_nvidia),
 		TEST(the_kernel_tells_of_amd),
+		TEST(amd_smi_tells_what_the_kernel_does_not),
+		TEST(amd_smi_tells_of_partitions),
+		TEST(without_amd_smi_the_kernel_is_enough),
 		TEST(lines_tell_all_that_is_known),
 	};
 

@@ -18,7 +18,7 @@ sample() {
 @test "64 GPUs of AMD's: the same" {
   unshare -m mount -t tmpfs jobrun-test /sys/class 2>/dev/null || skip "needs mounts of its own"
   export JOBRUN
-  "$SOAK" --devices 64 --amd --runs "$(sample 12 200)" --kills "$(sample 4 60)"
+  "$SOAK" --devices 64 --amd --runs "$(sample 8 200)" --kills "$(sample 3 60)"
 }
 
 @test "thirty jobs, four at a time, are in order, whoever is killed" {

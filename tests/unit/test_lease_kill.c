@@ -220,6 +220,46 @@ static void no_device_has_two_holders_and_none_is_lost(void **state)
 		      shared->turns[0] + shared->turns[1]);
 }
 
+/* Lets it go on until it has the lease. */
+static void run_until_taken(pid_t pid, int leases, const char *name)
+{
+	int status;
+
+	while (!lease_is_taken(leases, name)) {
+		assert_int_equal(ptrace(PTRACE_SYSCALL, pid, NULL, NULL), 0);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSTOPPED(status));
+	}
+}
+
+/* Two have seen all devices free: one takes two of four, the other the last
+ * one, and waits for the first. */
+static void who_gets_too_few_gives_them_back(void **state)
+{
+	struct timespec pause = { .tv_nsec = 1000000 };
+	struct error err = { 0 };
+	int left = WAIT_MS, status = 0, leases;
+	pid_t victim = start_victim(DEVICES);
+
+	(void)state;
+	if (!victim)
+		skip_because(__func__, "ptrace is not allowed here");
+	leases = lease_open(folder, &err);
+	assert_true(leases >= 0);
+	run_until_taken(victim, leases, names[1]);
+	assert_true(lease_take(leases, names[DEVICES - 1]));
+	assert_false(lease_take(leases, names[0]));
+	assert_int_equal(ptrace(PTRACE_DETACH, victim, NULL, NULL), 0);
+	while (!lease_take(leases, names[0]) && left-- > 0)
+		nanosleep(&pause, NULL);
+	assert_true(left > 0);
+	/* With all of them free again, it gets them. */
+	close(leases);
+	assert_int_equal(waitpid(victim, &status, 0), victim);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	assert_int_equal(shared->twice, 0);
+}
+
 static int set_up(void **state)
 {
 	char template[] = "/tmp/test_lease_kill.XXXXXX";
@@ -248,6 +288,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			no_device_has_two_holders_and_none_is_lost, set_up,
 			tear_down),
+		cmocka_unit_test_setup_teardown(
+			who_gets_too_few_gives_them_back, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,9 @@ struct container_runtime {
 	const char *program;
 	const char *head[8]; /* ends with NULL */
 	/* The first option in place of head's, to run an image's own entry
-	 * point.  NULL: it runs none. */
+	 * point.  NULL: it runs none.  Images of Charliecloud do not have any,
+	 * and Pyxis runs them only around a shell of its own, which stops: a
+	 * program in its place would never start the task. */
 	const char *own_entry;
 	const char *as_user[2];  /* options unless run by root, or NULL */
 	const char *name_option; /* NULL: containers have no names */
@@ -212,6 +214,22 @@ const char *container_program(const char *runtime, struct error *err)
 	const struct container_runtime *found = find_runtime(runtime, err);
 
 	return found ? found->program : NULL;
+}
+
+const char *container_entry_fault(const char *runtime, struct arena *mem)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(runtimes); i++)
+		if (!strcmp(runtimes[i].name, runtime) &&
+		    !runtimes[i].own_entry)
+			return arena_printf(
+				mem,
+				"%s does not run an image's own entry point: "
+				"set jobrun.command, or containerCommand "
+				"beside the image",
+				runtime);
+	return NULL;
 }
 
 /* ---- its command line -------------------------------------------------- */
@@ -401,6 +419,7 @@ int container_exec(int count, char *const *words, struct error *err)
 	struct container_line line = { .mem = arena_new() };
 	const struct container_runtime *runtime;
 	struct container_words all;
+	const char *fault;
 	int ret = -1;
 
 	if (read_words(count, words, &all, err) < 0)
@@ -412,12 +431,10 @@ int container_exec(int count, char *const *words, struct error *err)
 	runtime = find_runtime(all.runtime, err);
 	if (!runtime)
 		goto out;
-	if (all.own_entry && !runtime->own_entry) {
-		ret = error_set(err, ERROR_INVALID,
-				"%s does not run an image's own entry point: "
-				"set jobrun.command, or containerCommand "
-				"beside the image",
-				runtime->name);
+	fault = all.own_entry ? container_entry_fault(runtime->name, line.mem)
+			      : NULL;
+	if (fault) {
+		ret = error_set(err, ERROR_INVALID, "%s", fault);
 		goto out;
 	}
 	line.words = arena_alloc(line.mem, ((size_t)count + WORDS_MORE) *

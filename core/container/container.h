@@ -49,6 +49,10 @@ int container_enter(const char *runtime, const char *name, const char *variable,
 /* Whether the runtime, which has an `exec`, has that container. */
 bool container_is_there(const char *runtime, const char *name);
 
+/* Why a runtime can't run an image's own entry point, or NULL: it can, or it is
+ * "auto". */
+const char *container_entry_fault(const char *runtime, struct arena *mem);
+
 /* Removes the container of that name, if the runtime keeps containers and has
  * it.  Waits for that, a minute at most.  `env` is the environment that the
  * container was started with, as it may say where the runtime keeps it; NULL:

@@ -41,7 +41,7 @@ static const char *make_command(const struct job *job, struct arena *mem,
 
 	if (!first.count && spec_contain_words(job, mem, out))
 		return out->conda_env ? "jobrun.conda needs jobrun.command"
-				      : NULL;
+				      : spec_contain_fault(out, mem);
 	if (!first.count && input->python_module)
 		first = (struct strings){ .count = 3, .items = module };
 	if (!first.count)

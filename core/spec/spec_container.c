@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/container/container.h"
 #include "core/job/machines.h"
 
 static const enum task_type types[ROLE_COUNT] = {
@@ -71,6 +72,20 @@ bool spec_contain_words(const struct job *job, struct arena *mem,
 	out->command = words[ROLE_MASTER].command;
 	out->args_end = words[ROLE_MASTER].args_end;
 	return true;
+}
+
+const char *spec_contain_fault(const struct run_spec *spec, struct arena *mem)
+{
+	const struct run_words *words;
+	size_t i;
+
+	for (i = 0; i < spec->topology.count; i++) {
+		words = spec_words_of(spec, i);
+		if (words && words->own_entry)
+			return container_entry_fault(spec->container.runtime,
+						     mem);
+	}
+	return NULL;
 }
 
 struct strings spec_words(const struct job *job, const struct strings *command,

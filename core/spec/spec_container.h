@@ -28,6 +28,10 @@ const char *spec_contain(const struct job *job, enum spec_images images,
 bool spec_contain_words(const struct job *job, struct arena *mem,
 			struct run_spec *out);
 
+/* Why the runtime that the job names can't run what its images say, or NULL.
+ * Needs the topology. */
+const char *spec_contain_fault(const struct run_spec *spec, struct arena *mem);
+
 /* Joins a command, arguments and the job's --job-dir, in the order of AI
  * Platform; trials insert theirs after `args_end`. */
 struct strings spec_words(const struct job *job, const struct strings *command,

@@ -154,7 +154,7 @@ EOF
   [[ $(cat apptainer.log) == "apptainer exec "*"--pwd=/work --bind="*" --bind=/data:/data --bind=/x:/y:ro --more docker://IMAGE sh -c "* ]]
   [[ $(cat ch-run.log) == "ch-run --write --cd=/work --bind="*" --bind=/data:/data --bind=/x:/y:ro --more IMAGE -- sh -c "* ]]
   sed -i '/command:/d' a.yaml
-  run -1 jobrun apply a.yaml
+  run -65 jobrun apply a.yaml
   [[ $output == *"charliecloud does not run an image's own entry point: set jobrun.command, or containerCommand"* ]]
   # It mounts TMPDIR at /tmp, where the run's folder may be.
   grep -qx TMPDIR=/tmp ch-run.env
@@ -248,6 +248,18 @@ ROWS
   [ "$status" = 1 ]
   [ "$(cat "$(find "$JOBRUN_STATE_DIR" -name out -path '*output*')")" = in ]
   rm -rf "$JOBRUN_STATE_DIR"
+}
+
+@test "a runtime that runs no entry points is refused before anything starts" {
+  for runtime in charliecloud pyxis; do
+    printf 'jobId: e\ntrainingInput: {masterConfig: {imageUri: img:1}}\njobrun: {container: {runtime: %s}}\n' $runtime >a.yaml
+    run jobrun plan a.yaml
+    [[ $output == *"missing: $runtime does not run an image's own entry point: set jobrun.command, or containerCommand beside the image"* ]]
+    run -65 jobrun apply a.yaml
+    [ -z "$(jobrun status --output name)" ]
+    sed -i 's/imageUri: img:1/&, containerCommand: [train]/' a.yaml
+    [[ $(jobrun plan a.yaml) != *missing* ]]
+  done
 }
 
 @test "a machine without a runtime says how to do without" {

@@ -335,6 +335,15 @@ SH
   sed -i 's/jobId: boxed/jobId: bare/; s/runtime: charliecloud/runtime: none/; s/exit 3/[ ! -e \/usr\/bin ] || echo bare/' a.yaml
   apply a.yaml
   jobrun logs bare | grep -q bare
+  # What the file says beside the image; images of Charliecloud have no more.
+  sed -i '/command:/d; /worker/d; s/jobId: bare/jobId: words/; s/runtime: none/runtime: charliecloud/
+    s/  scaleTier: .*/&\n  masterConfig: {imageUri: unused, containerCommand: [busybox, echo, the words], containerArgs: [of it]}/' a.yaml
+  apply a.yaml
+  [ "$(jobrun logs --no-prefix words)" = "the words of it" ]
+  sed -i 's/, containerCommand: .*}/}/; s/jobId: words/jobId: entry/' a.yaml
+  run apply a.yaml
+  [ "$status" -eq 65 ]
+  [[ $output == *"charliecloud does not run an image's own entry point: set jobrun.command, or containerCommand beside the image"* ]]
 }
 
 @test "podman: an image is run on the nodes, and nothing is left of a deaf task" {
@@ -349,6 +358,13 @@ SH
   [ "$status" = 1 ]
   jobrun logs boxed | grep -q 'boxed 0 in'
   [ "$(field boxed 'j["exitCode"]')" = 3 ]
+  # What the image and the file say, without a command of jobrun's.
+  tar -C "$TMP/image" -c . | podman import -q -c 'ENTRYPOINT ["/bin/echo","entry"]' \
+    - localhost/box:2 >/dev/null
+  sed "/command:/d; /worker/d; s/jobId: boxed/jobId: own/; s/box:1/box:2/
+    s/  scaleTier: .*/&\n  masterConfig: {imageUri: 'localhost\/box:2', containerArgs: [mine]}/" a.yaml >own.yaml
+  apply own.yaml
+  [ "$(jobrun logs --no-prefix own)" = "entry mine" ]
   sed -i "s/jobId: boxed/jobId: deaf/; s/command:.*/command: [sh, -c, 'trap \"\" TERM; echo up; while :; do sleep $NAP; done']/" a.yaml
   apply --detach a.yaml
   wait_until 120 logs_have deaf up

@@ -145,6 +145,42 @@ refused() {
   wait_until 15 nothing_runs
 }
 
+# The sshd whose session our nap on a host is in.
+session_of_nap() {
+  local pid
+  pid=$(pgrep -f "^sleep $NAP")
+  until [ "$(cat "/proc/$pid/comm")" = sshd ]; do pid=$(ps -o ppid= -p "$pid" | tr -d ' '); done
+  echo "$pid"
+}
+
+naps() { pgrep -f "^sleep $NAP" >/dev/null; }
+
+@test "nothing stays on a host whose connection is cut, with a terminal or without" {
+  local client status=0
+  type -P script >/dev/null || skip "needs script"
+  sshd_up 1
+  host_job a.yaml a h1 "exec sleep 4321"
+  jobrun apply --detach a.yaml
+  wait_until 30 enters master 0
+  "$JOBRUN" exec a -- sleep "$NAP" 2>cut &
+  client=$!
+  wait_until 20 naps
+  kill -9 "$(session_of_nap)"
+  wait_until 20 naps_nowhere
+  wait "$client" || status=$?
+  [ "$status" = 255 ]
+  script -qec "$JOBRUN exec a -- sleep $NAP" /dev/null </dev/null >/dev/null 2>&1 &
+  client=$!
+  wait_until 20 naps
+  kill -9 "$(session_of_nap)"
+  wait_until 20 naps_nowhere
+  wait "$client" || true
+  # The task and its agent know nothing of it.
+  jobrun exec a -- true
+  state_is a RUNNING
+  jobrun cancel a
+}
+
 @test "cp copies files of a run, here and from a host" {
   job a.yaml a 'mkdir "$JOBRUN_RUN_DIR/d"; echo weights >"$JOBRUN_RUN_DIR/d/model"; echo done'
   jobrun apply a.yaml

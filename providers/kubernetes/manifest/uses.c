@@ -9,6 +9,9 @@
 #include "core/base/text.h"
 
 #define LEFT_OUT USE_LEFT_OUT
+#define PACE                                                                   \
+	LEFT_OUT "a JobSet starts its pods again at once; a Job waits 10 s, "  \
+		 "twice as long each time, and at most 6 minutes"
 #define ELSEWHERE                                                              \
 	LEFT_OUT "the cluster is where it is: nodeSelector chooses among its " \
 		 "zones"
@@ -81,6 +84,10 @@ const struct field_use kubernetes_uses[] = {
 			  "into the image" },
 	{ "jobrun.secrets", "Secrets, made before the pods and deleted after" },
 	{ "jobrun.restart", "the failure policies of Job and JobSet" },
+	{ "jobrun.restart.maxPreemptions",
+	  "counts as maxRestarts does; beside that it is left out" },
+	{ "jobrun.restart.backoff", PACE },
+	{ "jobrun.restart.maxBackoff", PACE },
 	{ NULL, NULL },
 };
 

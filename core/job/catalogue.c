@@ -61,6 +61,17 @@ static const char *behind(const char *text, const char *word)
 							     : NULL;
 }
 
+const struct strategy *catalogue_strategy(const struct catalogue *all,
+					  const char *name)
+{
+	size_t i;
+
+	for (i = 0; name && i < all->strategy_count; i++)
+		if (!strcmp(name, all->strategies[i].name))
+			return &all->strategies[i];
+	return NULL;
+}
+
 const struct maker *catalogue_maker(const struct catalogue *all,
 				    const char *type)
 {

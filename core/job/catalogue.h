@@ -33,6 +33,8 @@ struct machine {
 	const char *accelerator_type; /* the built-in accelerator, or NULL */
 	unsigned accelerator_count;
 	const char *like; /* for a legacy type: the nearest of Compute Engine */
+	/* If any is set, these are the only ways to have it. */
+	bool by_spot, by_flex_start, by_reservation;
 };
 
 /* Machines whose names begin alike.  A family can have several entries. */
@@ -77,6 +79,17 @@ struct node_share {
 	double until; /* the end of the range; 0: no end */
 	double share; /* the share of this range */
 	double fixed; /* and besides */
+	const char *source;
+};
+
+/* How Vertex AI gets machines. */
+struct strategy {
+	const char *name;       /* "FLEX_START" */
+	bool waits;             /* takes a maxWaitDuration */
+	bool some_accelerators; /* has only those with `flex_start` */
+	bool one_machine;       /* all of a job's are alike */
+	bool no_reservation;
+	unsigned max_days; /* that a job has them; 0: no limit */
 	const char *source;
 };
 
@@ -219,6 +232,8 @@ struct catalogue {
 	size_t family_count;
 	const struct accelerator *accelerators;
 	size_t accelerator_count;
+	const struct strategy *strategies;
+	size_t strategy_count;
 	const struct maker *makers;
 	size_t maker_count;
 	const struct node_share *nodes;
@@ -243,6 +258,10 @@ const struct machine *catalogue_machine(const struct catalogue *all,
 					const struct machine_family **family);
 const struct accelerator *catalogue_accelerator(const struct catalogue *all,
 						const char *type);
+/* NULL for NULL, and for one that is not known. */
+const struct strategy *catalogue_strategy(const struct catalogue *all,
+					  const char *name);
+
 /* The maker of an accelerator, which itself need not be known. */
 const struct maker *catalogue_maker(const struct catalogue *all,
 				    const char *type);

@@ -23,7 +23,10 @@
 #include "core/base/error.h"
 
 struct arena;
+struct catalogue;
+struct job;
 struct message;
+struct misfits;
 struct node; /* a position in a job file: schema/yaml/node.h */
 
 /*
@@ -161,6 +164,10 @@ struct message {
 	/* up to a row with no name; 64 rows at most */
 	const struct field *fields;
 	size_t key; /* the offset of the key in a plain struct of FIELD_NAMED */
+	/* For the block of a provider: finds what does not fit in the job, if
+	 * that is one of the provider's (core/job/misfit.h).  Or NULL. */
+	void (*fit)(const struct job *job, const struct catalogue *catalogue,
+		    struct misfits *out);
 };
 
 /* Every message struct begins with this. */

@@ -205,6 +205,11 @@ static int desire(const struct job *job, const struct provider_env *env,
 	if (translate(job, env->catalogue, out, &translated, err) < 0)
 		return -1;
 	managed_add_run(&service, job, json_incref(translated.body), out);
+	if (translated.prebuilt)
+		resources_note(out,
+			       "trainingInput.runtimeVersion stands for the "
+			       "prebuilt container %s",
+			       translated.prebuilt);
 	note_left_out(&translated, out);
 	vertex_job_done(&translated);
 	resources_note_unused(out, job, &provider_vertex_ai);

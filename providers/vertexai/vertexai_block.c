@@ -2,7 +2,7 @@
 #include "providers/vertexai/vertexai_block.h"
 
 #include "core/job/check.h"
-#include "providers/vertexai/vertexai_strategies.h"
+#include "providers/vertexai/vertexai_fit.h"
 #include "providers/vertexai/vertexai_types.h"
 #include "providers/vertexai/vertexai_request.h"
 
@@ -139,4 +139,5 @@ const struct message vertex_ai_message = {
 	.doc = "What only vertex-ai has.",
 	.size = sizeof(struct vertex_ai_block),
 	.fields = fields,
+	.fit = vertex_ai_fit,
 };

@@ -7,12 +7,13 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/job/machines.h"
+#include "core/job/misfit.h"
 #include "providers/google/managed/managed.h"
 #include "providers/google/managed/uses.h"
 #include "providers/vertexai/vertexai_block.h"
+#include "providers/vertexai/vertexai_fit.h"
 #include "providers/vertexai/vertexai_own.h"
 #include "providers/vertexai/vertexai_request.h"
-#include "providers/vertexai/vertexai_strategies.h"
 #include "providers/vertexai/study.h"
 #include "providers/vertexai/vertexai_uses.h"
 #include "providers/vertexai/vertexai_types.h"
@@ -26,6 +27,9 @@ struct vertex_translation {
 	const struct strings *packages;
 	struct machine_groups machines;
 	const struct vertex_ai_block *block; /* or NULL */
+	/* The prebuilt containers that runtimeVersion stands for: "A, B", or
+	 * NULL. */
+	const char *prebuilt;
 	struct arena *mem;
 	struct vertex_job *out;
 };
@@ -200,6 +204,20 @@ static const char *registry(const char *region)
 	return "us-docker.pkg.dev";
 }
 
+static void name_prebuilt(struct vertex_translation *t, const char *image,
+			  const char *until)
+{
+	const char *one =
+		until ? arena_printf(t->mem, "%s (supported until %s)", image,
+				     until)
+		      : image;
+
+	if (!t->prebuilt)
+		t->prebuilt = one;
+	else if (!strstr(t->prebuilt, one))
+		t->prebuilt = arena_printf(t->mem, "%s, %s", t->prebuilt, one);
+}
+
 static const char *executor_image(struct vertex_translation *t,
 				  const struct machine_group *group)
 {
@@ -212,6 +230,7 @@ static const char *executor_image(struct vertex_translation *t,
 	const char *version = t->input->runtime_version;
 	const char *python = t->input->python_version;
 	const struct container *found;
+	const char *image;
 
 	if (t->block && t->block->executor_image)
 		return t->block->executor_image;
@@ -232,8 +251,10 @@ static const char *executor_image(struct vertex_translation *t,
 				       python ? python : "", devices[device]));
 		return NULL;
 	}
-	return arena_printf(t->mem, "%s/vertex-ai/training/%s:latest",
-			    registry(t->input->region), found->image);
+	image = arena_printf(t->mem, "%s/vertex-ai/training/%s:latest",
+			     registry(t->input->region), found->image);
+	name_prebuilt(t, image, found->until);
+	return image;
 }
 
 static json_t *python_spec(struct vertex_translation *t,
@@ -361,71 +382,31 @@ static json_t *pools(struct vertex_translation *t)
 
 /* ---- the rest ---------------------------------------------------------- */
 
-static const struct vertex_strategy *
-strategy(const struct vertex_translation *t)
+/* Reports what the service refuses of what the block asks for; validate shows
+ * it, too, with what it only doubts. */
+static void look_at_the_block(struct vertex_translation *t)
 {
-	return vertex_strategy_find(t->block ? t->block->strategy : NULL);
-}
-
-/* The service may know more accelerators than the catalogue. */
-static bool gives(const struct vertex_translation *t, const char *type)
-{
-	const struct accelerator *known =
-		type ? catalogue_accelerator(t->catalogue, type) : NULL;
-
-	return known ? known->flex_start : type != NULL;
-}
-
-static const char *name_given(const struct vertex_translation *t)
-{
-	const struct catalogue *all = t->catalogue;
-	const char *names = "";
+	struct misfits all = { .mem = t->mem };
 	size_t i;
 
-	for (i = 0; i < all->accelerator_count; i++)
-		if (all->accelerators[i].flex_start)
-			names = arena_printf(t->mem, "%s%s%s", names,
-					     *names ? ", " : "",
-					     all->accelerators[i].type);
-	return names;
-}
-
-/* What machines this way has, and for how long. */
-static void check_strategy(struct vertex_translation *t,
-			   const struct vertex_strategy *how)
-{
-	size_t i;
-
-	for (i = 0; how->some_accelerators && i < t->machines.count; i++) {
-		const char *type = t->machines.items[i].accelerator_type;
-
-		if (!gives(t, type))
-			leave_out(t, true, "jobrun.vertex-ai.strategy",
-				  arena_printf(t->mem,
-					       "%s has machines with %s only, "
-					       "not %s",
-					       how->name, name_given(t),
-					       type ? type : "without GPUs"));
-	}
-	if (how->running_max_days && t->input->scheduling.max_running_time_s >
-					     how->running_max_days * 86400)
-		leave_out(t, true, "trainingInput.scheduling.maxRunningTime",
-			  arena_printf(t->mem,
-				       "%s gives machines for %ld days at most",
-				       how->name, how->running_max_days));
+	vertex_ai_fit(t->job, t->catalogue, &all);
+	for (i = 0; i < all.count; i++)
+		if (all.items[i].certain)
+			leave_out(t, true, all.items[i].path,
+				  all.items[i].text);
 }
 
 static json_t *scheduling(struct vertex_translation *t)
 {
 	const struct scheduling *from = &t->input->scheduling;
-	const struct vertex_strategy *how = strategy(t);
+	const struct strategy *how = catalogue_strategy(
+		t->catalogue, t->block ? t->block->strategy : NULL);
 	json_t *out = json_object();
 
 	if (from->max_running_time_s)
 		json_put(out, "timeout",
 			 json_sprintf("%lds", from->max_running_time_s));
-	if (how)
-		check_strategy(t, how);
+	look_at_the_block(t);
 	if (from->max_wait_time_s && how && how->waits)
 		json_put(out, "maxWaitDuration",
 			 json_sprintf("%lds", from->max_wait_time_s));
@@ -476,9 +457,6 @@ static void look_at_the_rest(struct vertex_translation *t)
 	if (has_job(t, "useChiefInTfConfig") &&
 	    !t->input->use_chief_in_tf_config)
 		leave(t, "trainingInput.useChiefInTfConfig");
-	if (image && t->input->runtime_version)
-		leave_out(t, false, "trainingInput.runtimeVersion",
-			  "the container image takes its place");
 	if (image && t->input->package_uris.count)
 		leave_out(t, false, "trainingInput.packageUris",
 			  "a container image holds its program: build it into "
@@ -495,6 +473,24 @@ static void look_at_the_rest(struct vertex_translation *t)
 		leave(t, "jobrun.setup");
 	if (jobrun->secrets.count)
 		leave(t, "jobrun.secrets");
+}
+
+/* A job of Vertex AI's has no runtime version: it chooses a prebuilt container,
+ * or is left out. */
+static void look_at_the_runtime(struct vertex_translation *t)
+{
+	bool executor = t->block && t->block->executor_image;
+	const char *why =
+		executor ? "jobrun.vertex-ai.executorImage takes its place"
+			 : "the container image takes its place";
+
+	t->out->prebuilt = t->prebuilt;
+	if (t->prebuilt || !t->input->runtime_version ||
+	    !(executor || t->input->master_config.image_uri))
+		return;
+	leave_out(t, false, "trainingInput.runtimeVersion", why);
+	if (t->input->python_version)
+		leave_out(t, false, "trainingInput.pythonVersion", why);
 }
 
 /* Returns `spec` (taken) merged with what the file adds, also for the job of
@@ -575,6 +571,7 @@ int vertex_translate(const struct job *job, const struct catalogue *catalogue,
 	*out = (struct vertex_job){ .location = t.input->region };
 	look_at_the_rest(&t);
 	out->body = body(&t, labels);
+	look_at_the_runtime(&t);
 	return 0;
 }
 

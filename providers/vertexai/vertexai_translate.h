@@ -26,7 +26,9 @@ struct vertex_job {
 	json_t *body;           /* owned; see vertex_job_done() */
 	const char *collection; /* "customJobs" */
 	const char *location;   /* its region; NULL: the file has none */
-	struct left_out *left;  /* in the order of the job's fields */
+	/* What runtimeVersion stands for: "IMAGE, IMAGE"; NULL: nothing. */
+	const char *prebuilt;
+	struct left_out *left; /* in the order of the job's fields */
 	size_t left_count;
 };
 

@@ -66,6 +66,10 @@ static void join(const struct catalogue *user, const struct catalogue *under,
 	both->makers = joined(user->makers, user->maker_count, under->makers,
 			      under->maker_count, sizeof(*under->makers),
 			      &both->maker_count);
+	both->strategies =
+		joined(user->strategies, user->strategy_count,
+		       under->strategies, under->strategy_count,
+		       sizeof(*under->strategies), &both->strategy_count);
 	both->tpus = joined(user->tpus, user->tpu_count, under->tpus,
 			    under->tpu_count, sizeof(*under->tpus),
 			    &both->tpu_count);

@@ -61,6 +61,9 @@ static const cyaml_schema_field_t machine_fields[] = {
 	TEXT_IF_ANY("acceleratorType", struct machine, accelerator_type),
 	NUMBER_IF_ANY("acceleratorCount", struct machine, accelerator_count),
 	TEXT_IF_ANY("like", struct machine, like),
+	YES_IF_ANY("bySpot", struct machine, by_spot),
+	YES_IF_ANY("byFlexStart", struct machine, by_flex_start),
+	YES_IF_ANY("byReservation", struct machine, by_reservation),
 	CYAML_FIELD_END,
 };
 
@@ -102,6 +105,20 @@ static const cyaml_schema_field_t accelerator_fields[] = {
 
 static const cyaml_schema_value_t accelerator_item =
 	ITEM(struct accelerator, accelerator_fields);
+
+static const cyaml_schema_field_t strategy_fields[] = {
+	TEXT("name", struct strategy, name),
+	YES_IF_ANY("waits", struct strategy, waits),
+	YES_IF_ANY("someAccelerators", struct strategy, some_accelerators),
+	YES_IF_ANY("oneMachine", struct strategy, one_machine),
+	YES_IF_ANY("noReservation", struct strategy, no_reservation),
+	NUMBER_IF_ANY("maxDays", struct strategy, max_days),
+	TEXT("source", struct strategy, source),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t strategy_item =
+	ITEM(struct strategy, strategy_fields);
 
 static const cyaml_schema_field_t maker_fields[] = {
 	TEXT("name", struct maker, name),
@@ -243,6 +260,8 @@ static const cyaml_schema_field_t catalogue_fields[] = {
 		    &family_item),
 	LIST_IF_ANY("accelerators", struct catalogue, accelerators,
 		    accelerator_count, &accelerator_item),
+	LIST_IF_ANY("strategies", struct catalogue, strategies, strategy_count,
+		    &strategy_item),
 	LIST_IF_ANY("makers", struct catalogue, makers, maker_count,
 		    &maker_item),
 	LIST_IF_ANY("nodes", struct catalogue, nodes, node_count, &node_item),

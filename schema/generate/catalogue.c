@@ -109,6 +109,9 @@ static void put_machines(const struct machine_family *family, size_t i)
 		put_member("accelerator_type", machine->accelerator_type);
 		put_number("accelerator_count", machine->accelerator_count);
 		put_member("like", machine->like);
+		put_number("by_spot", machine->by_spot);
+		put_number("by_flex_start", machine->by_flex_start);
+		put_number("by_reservation", machine->by_reservation);
 		puts("},");
 	}
 	puts("};");
@@ -188,6 +191,27 @@ static void put_accelerators(const struct catalogue *all)
 		put_list("regions", "region_count", "accelerator_regions", i, 0,
 			 one->region_count);
 		put_list("fits", "fit_count", "fits", i, 0, one->fit_count);
+		put_member("source", one->source);
+		puts("},");
+	}
+	puts("};");
+}
+
+static void put_strategies(const struct catalogue *all)
+{
+	size_t i;
+
+	puts("static const struct strategy strategies[] = {");
+	for (i = 0; i < all->strategy_count; i++) {
+		const struct strategy *one = &all->strategies[i];
+
+		putchar('{');
+		put_member("name", one->name);
+		put_number("waits", one->waits);
+		put_number("some_accelerators", one->some_accelerators);
+		put_number("one_machine", one->one_machine);
+		put_number("no_reservation", one->no_reservation);
+		put_number("max_days", one->max_days);
 		put_member("source", one->source);
 		puts("},");
 	}
@@ -400,6 +424,7 @@ int main(void)
 	put_tiers(all);
 	put_families(all);
 	put_accelerators(all);
+	put_strategies(all);
 	put_makers(all);
 	put_nodes(all);
 	put_tpus(all);
@@ -413,6 +438,7 @@ int main(void)
 	put_table("tiers", "tier_count");
 	put_table("families", "family_count");
 	put_table("accelerators", "accelerator_count");
+	put_table("strategies", "strategy_count");
 	put_table("makers", "maker_count");
 	put_table("nodes", "node_count");
 	put_table("tpus", "tpu_count");

@@ -146,6 +146,8 @@ void check_trials(const struct check *check);
 void check_secrets(const struct check *check);
 void check_secret_names(const struct check *check);
 void check_own_variable(const struct check *check);
+void check_docker_hosts(const struct check *check);
+void check_block_fits(const struct check *check);
 void check_processes_place(const struct check *check);
 void check_checkpoints(const struct check *check);
 void check_launcher(const struct check *check);

@@ -3,7 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/job/misfit.h"
+#include "core/job/traits.h"
 #include "schema/rules/rules_check.h"
+#include "schema/rules/rules_when.h"
+#include "schema/tables/tables.h"
 
 void check_secrets(const struct check *check)
 {
@@ -84,6 +88,21 @@ void check_own_variable(const struct check *check)
 				   "[sh, -c, 'OUT=$JOBRUN_RUN_DIR/out ...']");
 }
 
+/* Providers that make machines, or do not use the field, need no hosts. */
+void check_docker_hosts(const struct check *check)
+{
+	const struct jobrun_block *block = &check->job->jobrun;
+	const struct node *at = value_of(block, "docker");
+
+	if (!at || value_of(block, "hosts") || block->head.strange ||
+	    message_refused(&message_jobrun, block, "hosts") ||
+	    (check->asked && !(check->traits & TRAIT_THIS_MACHINE)))
+		return;
+	broken(check, at, "jobrun.docker", "\"docker\" also needs \"hosts\"");
+	problem_hint(check->found,
+		     "hosts: [localhost] is this machine, over ssh");
+}
+
 void check_checkpoints(const struct check *check)
 {
 	const struct checkpoints *all = &check->job->jobrun.checkpoints;
@@ -150,6 +169,41 @@ void check_launcher(const struct check *check)
 			     "jobrun: %s in the pods",
 			     block->provider,
 			     i ? "it streams data" : "it uploads checkpoints");
+	}
+}
+
+static void say_misfit(const struct check *check, const struct job_block *block,
+		       const struct misfit *one)
+{
+	const struct message_head *head = block->data;
+	const struct node *at = when_node(check, one->path);
+
+	/* A scale tier may stand for the field. */
+	if (!at)
+		at = head->node;
+	if (one->certain)
+		broken(check, at, one->path, "%s", one->text);
+	else
+		doubtful(check, at, one->path, "%s", one->text);
+	if (one->hint)
+		problem_hint(check->found, "%s", one->hint);
+}
+
+void check_block_fits(const struct check *check)
+{
+	const struct job *job = check->job;
+	struct misfits all = { .mem = job->mem };
+	size_t i, k;
+
+	for (i = 0; i < job->jobrun.block_count; i++) {
+		const struct job_block *block = &job->jobrun.blocks[i];
+
+		if (!block->message->fit ||
+		    strcmp(block->name, job->jobrun.provider) != 0)
+			continue;
+		block->message->fit(job, check->catalogue, &all);
+		for (k = 0; k < all.count; k++)
+			say_misfit(check, block, &all.items[k]);
 	}
 }
 

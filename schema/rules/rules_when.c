@@ -19,6 +19,24 @@ struct when_place {
 	const struct node *value, *key; /* set if the file has it */
 };
 
+/* Goes to the block of a provider; returns whether there is one. */
+static bool find_block(const struct job *job, const char *name,
+		       const struct message **message, const void **data)
+{
+	size_t i;
+
+	for (i = 0; i < job->jobrun.block_count; i++) {
+		const struct job_block *block = &job->jobrun.blocks[i];
+
+		if (strcmp(block->name, name) != 0)
+			continue;
+		*message = block->message;
+		*data = block->data;
+		return true;
+	}
+	return false;
+}
+
 static bool find(const struct check *check, const char *path,
 		 struct when_place *out)
 {
@@ -33,12 +51,15 @@ static bool find(const struct check *check, const char *path,
 		size_t len = strcspn(path, ".");
 
 		snprintf(name, sizeof(name), "%.*s", (int)len, path);
+		path += len;
+		if (message == &message_jobrun &&
+		    find_block(check->job, name, &message, &data) && *path)
+			continue;
 		field = message_field(message, name);
 		if (!field)
 			return false;
 		out->unknown |= head->strange ||
 				message_refused(message, data, field->name);
-		path += len;
 		if (!*path)
 			break;
 		message = field->message;
@@ -51,6 +72,13 @@ static bool find(const struct check *check, const char *path,
 	out->value = value_of(data, field->name);
 	out->key = key_of(data, field->name);
 	return true;
+}
+
+const struct node *when_node(const struct check *check, const char *path)
+{
+	struct when_place at;
+
+	return find(check, path, &at) ? at.value : NULL;
 }
 
 static long number_of(const struct when_place *at)

@@ -225,9 +225,10 @@ YAML
   [ "$(jq -c '.jobSpec.workerPoolSpecs[0].nfsMounts' body.json)" = '[{"server":"10.0.0.2","path":"/x","mountPoint":"x"}]' ]
   # Which GPUs flex-start has, and for how long.
   sed -i 's/a3-highgpu-8g/n1-standard-8/; s/86400s/700000s/' a.yaml
-  run jobrun render --to vertex-ai a.yaml
-  [[ $output == *"jobrun.vertex-ai.strategy: FLEX_START has machines with NVIDIA_TESLA_A100, NVIDIA_A100_80GB, NVIDIA_H100_80GB, NVIDIA_H100_MEGA_80GB, NVIDIA_H200_141GB, NVIDIA_B200, NVIDIA_L4 only, not without GPUs"* ]]
-  [[ $output == *"FLEX_START gives machines for 7 days at most"* ]]
+  run jobrun validate a.yaml
+  [ "$status" = 65 ]
+  [[ $output == *"error: FLEX_START has machines with NVIDIA_TESLA_A100, NVIDIA_A100_80GB, NVIDIA_H100_80GB, NVIDIA_H100_MEGA_80GB, NVIDIA_H200_141GB, NVIDIA_B200, NVIDIA_L4 only, not without GPUs"* ]]
+  [[ $output == *"error: FLEX_START gives machines for 7 days at most"* ]]
 }
 
 @test "files of Kubernetes, sbatch, SkyPilot and dstack are imported, and what is lost is listed" {

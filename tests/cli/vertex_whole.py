@@ -33,7 +33,7 @@ SPEC = {
         "containerSpec": {"imageUri": "gcr.io/p/j:2",
                           "env": [{"name": "A", "value": "2"}]}}],
     "scheduling": {"timeout": "7200s", "restartJobOnWorkerRestart": True,
-                   "strategy": "FLEX_START", "maxWaitDuration": "0s",
+                   "strategy": "SPOT", "maxWaitDuration": "0s",
                    "disableRetries": False},
     "serviceAccount": "s@p.iam.gserviceaccount.com",
     "network": "projects/12345/global/networks/n",
@@ -103,6 +103,11 @@ DECAY = {"metrics": [{"metricId": "m", "goal": "MINIMIZE"}], "algorithm": "GRID_
          "parameters": [{"parameterId": "x", "integerValueSpec": {"minValue": "1", "maxValue": "2"}}],
          "decayCurveStoppingSpec": {"useElapsedDuration": True}}
 
+FLEX = {"workerPoolSpecs": [{
+    "machineSpec": {"machineType": "a3-highgpu-1g", "acceleratorType": "NVIDIA_H100_80GB", "acceleratorCount": 1},
+    "replicaCount": "1", "containerSpec": {"imageUri": "gcr.io/p/i:1"}}],
+        "scheduling": {"strategy": "FLEX_START", "maxWaitDuration": "0s"}}
+
 KEY = {"kmsKeyName": "projects/p/locations/l/keyRings/r/cryptoKeys/k"}
 SMALL = {"workerPoolSpecs": [{"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1",
                               "containerSpec": {"imageUri": "gcr.io/p/i:1"}}]}
@@ -115,6 +120,7 @@ def tuning(study, **more):
 REQUESTS = [
     ("custom-jobs", {"jobSpec": SPEC, "encryptionSpec": KEY, "labels": {"team": "a"}}),
     ("custom-jobs", {"jobSpec": PYTHON}),
+    ("custom-jobs", {"jobSpec": FLEX}),
     ("hp-tuning-jobs", tuning(STUDY, maxFailedTrialCount=3, encryptionSpec=KEY)),
     ("hp-tuning-jobs", tuning(CONVEX, trialJobSpec=SPEC)),
     ("hp-tuning-jobs", tuning(DECAY)),

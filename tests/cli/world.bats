@@ -91,27 +91,29 @@ YAML
   [[ $output == *'"acceleratorType": "NVIDIA_TESLA_T4"'* ]]
 }
 
-# The rows of 2025 and 2026: an accelerator, a machine that has it, how many.
+# The rows of 2025 and 2026: an accelerator, a machine that has it, how many, and
+# how Vertex AI gets it.
 hardware() {
   cat <<'ROWS'
-NVIDIA_H100_80GB a3-highgpu-1g 1
-NVIDIA_H100_80GB a3-highgpu-2g 2
-NVIDIA_H100_80GB a3-highgpu-4g 4
-NVIDIA_H100_80GB a3-highgpu-8g 8
-NVIDIA_H100_MEGA_80GB a3-megagpu-8g 8
-NVIDIA_H200_141GB a3-ultragpu-8g 8
-NVIDIA_B200 a4-highgpu-8g 8
-NVIDIA_GB200 a4x-highgpu-4g 4
-NVIDIA_RTX_PRO_6000 g4-standard-48 1
-NVIDIA_RTX_PRO_6000 g4-standard-384 8
+NVIDIA_H100_80GB a3-highgpu-1g 1 strategy: SPOT
+NVIDIA_H100_80GB a3-highgpu-2g 2 strategy: FLEX_START
+NVIDIA_H100_80GB a3-highgpu-4g 4 strategy: SPOT
+NVIDIA_H100_80GB a3-highgpu-8g 8 strategy: STANDARD
+NVIDIA_H100_MEGA_80GB a3-megagpu-8g 8 strategy: FLEX_START
+NVIDIA_H200_141GB a3-ultragpu-8g 8 strategy: FLEX_START
+NVIDIA_B200 a4-highgpu-8g 8 strategy: SPOT
+NVIDIA_GB200 a4x-highgpu-4g 4 reservation: [projects/p/zones/z/reservations/r]
+NVIDIA_RTX_PRO_6000 g4-standard-48 1 strategy: STANDARD
+NVIDIA_RTX_PRO_6000 g4-standard-384 8 strategy: SPOT
 ROWS
 }
 
 @test "the accelerators of 2026 are said on every provider that has them" {
-  local gpu machine count provider
-  while read -r gpu machine count; do
+  local gpu machine count way provider
+  while read -r gpu machine count way; do
     for provider in local slurm kubernetes vertex-ai; do
       job $provider $machine $gpu | sed "s/count: 4/count: $count/" >a.yaml
+      [ $provider != vertex-ai ] || echo "  vertex-ai: {$way}" >>a.yaml
       run jobrun validate --strict a.yaml
       [ "$status" -eq 0 ]
       [ -z "$output" ]
@@ -232,6 +234,32 @@ catalogue_rows() {
       jobrun render --to $provider --provider $provider "$n" >body 2>&1 || { cat "$n" body; false; }
     done
   done
+}
+
+@test "a runtime version is a prebuilt container of Vertex AI's, or left out" {
+  cat >a.yaml <<'YAML'
+jobId: r
+trainingInput:
+  scaleTier: BASIC
+  region: europe-west4
+  pythonModule: t.task
+  packageUris: [gs://b/p.tar.gz]
+  runtimeVersion: "2.11"
+  pythonVersion: "3.7"
+jobrun: {provider: vertex-ai, project: p}
+YAML
+  run jobrun plan --offline a.yaml
+  [[ $output == *"note: trainingInput.runtimeVersion stands for the prebuilt container europe-docker.pkg.dev/vertex-ai/training/tf-cpu.2-11:latest (supported until 2024-11-15)"* ]]
+  # An image of one's own is in its place, whatever the version says.
+  sed -i 's/project: p/&, vertex-ai: {executorImage: gcr.io\/p\/i}/' a.yaml
+  run jobrun plan --offline a.yaml
+  [[ $output == *"note: trainingInput.runtimeVersion is left out: jobrun.vertex-ai.executorImage takes its place"* ]]
+  [[ $output == *"note: trainingInput.pythonVersion is left out: jobrun.vertex-ai.executorImage takes its place"* ]]
+  [[ $output != *"stands for"* ]]
+  # No prebuilt container has this version: the plan cannot be applied.
+  sed -i 's/, vertex-ai: .*/}/; s/2.11/1.14/' a.yaml
+  run jobrun plan --offline a.yaml
+  [[ $output == *"trainingInput.runtimeVersion: Vertex AI has no prebuilt container of runtime 1.14 and Python 3.7 with CPUs: set masterConfig.imageUri"* ]]
 }
 
 @test "both names of a TPU are one TPU, and Vertex AI gets the name that it knows" {

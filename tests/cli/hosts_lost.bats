@@ -3,6 +3,7 @@
 load helper
 load sshd
 load hosts_net
+load podman
 
 setup_file() {
   net_needed
@@ -11,6 +12,7 @@ setup_file() {
 teardown() {
   local one
   net_down
+  podman_down
   for one in "${MOUNTED[@]}"; do umount -l "$one"; done
   cd /
   rm -rf "$TMP"
@@ -34,6 +36,28 @@ attempt_is() {
   [ "$(field a 'j["state"], j["attempt"], j["restarts"], j["preemptions"]')" = "SUCCEEDED 2 0 1" ]
   [ "$(cat state/runs/a.2/logs/worker-0.stdout)" = "done" ]
   [ -z "$(naps_in h2)" ]
+}
+
+@test "a container on a host that is lost ends when the host is back, and the run goes on" {
+  podman_up
+  mkdir -p ssh/h1 ssh/h2
+  podman_is_at | tee ssh/h1/env >ssh/h2/env
+  net_up 2
+  host_job a.yaml a h1,h2 "echo up; [ -e $TMP/go ] || sleep $NAP; touch $TMP/here.\$RANK; until [ -e $TMP/here.1 ]; do sleep 0.1; done" \
+    "  restart: {maxPreemptions: 1000, maxRestarts: 0, backoff: 1s}
+  container: {runtime: podman, image: 'localhost/box:1', mounts: [$TMP]}"
+  jobrun apply --detach a.yaml
+  wait_until 120 eval '[ "$(jobrun logs a | grep -c "] up$")" = 2 ]'
+  net_cut 2
+  wait_until 120 eval '! attempt_is a 1'
+  # There it has gone on all the time.
+  [ -n "$(naps_in h2)" ]
+  touch go
+  net_join 2
+  timeout 300 "$JOBRUN" wait a
+  [ "$(field a 'j["state"], j["restarts"]')" = "SUCCEEDED 0" ]
+  [ -z "$(naps_in h2)" ]
+  wait_until 120 podman_is_empty
 }
 
 connectors() {

@@ -28,6 +28,8 @@ char *buf_reserve(struct buf *buf, size_t len)
 		while (size - buf->len <= len)
 			size *= 2;
 		buf->data = mem_grow(buf->data, size, 1);
+		/* Even if nothing comes, it is a string. */
+		buf->data[buf->len] = '\0';
 		buf->size = size;
 	}
 	return buf->data + buf->len;

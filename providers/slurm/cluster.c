@@ -169,6 +169,14 @@ const char *cluster_folder(const struct cluster *cluster)
 	return cluster->folder;
 }
 
+const char *cluster_run_folder(const struct cluster *cluster,
+			       const char *job_id, const char *name,
+			       struct arena *mem)
+{
+	return arena_printf(mem, "%s/runs/%s/%s", cluster->folder, job_id,
+			    name);
+}
+
 bool cluster_is_remote(const struct cluster *cluster)
 {
 	return cluster->remote;

@@ -27,6 +27,10 @@ const char *cluster_place(const struct cluster *cluster); /* borrowed */
 /* The user's folder: the directory, or if that is absolute the user's folder in
  * it.  For a login host it is a name that the cluster's calls replace. */
 const char *cluster_folder(const struct cluster *cluster);
+/* The folder there of a run of `job_id`; `name` is the run's own.  In `mem`. */
+const char *cluster_run_folder(const struct cluster *cluster,
+			       const char *job_id, const char *name,
+			       struct arena *mem);
 bool cluster_is_remote(const struct cluster *cluster);
 /* Whether the last call did not reach its login host, or lost it. */
 bool cluster_is_away(const struct cluster *cluster);

@@ -152,7 +152,7 @@ static bool has_begun(const struct slurm_look *look)
 static int end_or_wait(struct slurm_look *look, enum run_state state,
 		       struct error *err)
 {
-	const char *limit;
+	const char *limit, *why = "";
 
 	/* The end of a task may have been read after its log, and the end of
 	 * the job after that of a task, so read all again. */
@@ -160,12 +160,14 @@ static int end_or_wait(struct slurm_look *look, enum run_state state,
 		return -1;
 	if (!look_is_settled(look))
 		return put(look, look->record->run.state, "", err);
+	if (state == RUN_CANCELLED && look->known)
+		state = look_cancelled(look, &why);
 	limit = state == RUN_FAILED ? look_explain_limit(look) : NULL;
 	if (limit)
 		return put(look, RUN_CANCELLED, limit, err);
 	if (state == RUN_FAILED)
 		return put(look, state, look_explain(look), err);
-	return put(look, state, "", err);
+	return put(look, state, why, err);
 }
 
 /* Whether the files say that the run has succeeded.  Slurm may say so a minute
@@ -236,6 +238,8 @@ static bool has_hung(const struct slurm_look *look, enum run_state state)
 static int end_for_good(struct slurm_look *look, enum run_state state,
 			struct error *err)
 {
+	slurm_mark_cancel(look->slurm, look->at->cluster, look->record, state,
+			  look->mem);
 	if (cluster_cancel(look->at->cluster, look->job.id, err) < 0)
 		return -1;
 	return end_or_wait(look, state, err);

@@ -168,6 +168,7 @@ static int conclude(struct trials *t, struct error *err)
 {
 	bool all = t->tally.ended + t->gone == t->count;
 	enum run_state state = RUN_RUNNING;
+	const char *who;
 	char why[600] = "";
 
 	if (trial_tally_is_enough(&t->tally, &t->spec.tuning, why,
@@ -176,7 +177,8 @@ static int conclude(struct trials *t, struct error *err)
 		if (!all)
 			stop_rest(t);
 	} else if (all && (t->cancelled || t->tally.cancelled)) {
-		state = RUN_CANCELLED;
+		state = look_cancelled(t->run, &who);
+		snprintf(why, sizeof(why), "%s", who);
 	} else if (all && t->gone) {
 		state = RUN_FAILED;
 		snprintf(why, sizeof(why),

@@ -323,8 +323,11 @@ static int slurm_cancel(void *ctx, const struct resource *have, bool now,
 					     record.id, mem, &job, err)
 			 : -1;
 	}
-	if (ret == 0 && at && !run_state_is_final(queue_state(job.state)))
+	if (ret == 0 && at && !run_state_is_final(queue_state(job.state))) {
+		slurm_mark_cancel(slurm, at->cluster, &record, RUN_CANCELLED,
+				  mem);
 		ret = cancel_job(at->cluster, &job, now, err);
+	}
 	arena_free(mem);
 	return ret < 0 ? -1 : 0;
 }

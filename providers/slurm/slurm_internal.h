@@ -140,6 +140,14 @@ int slurm_record(struct slurm *slurm, const struct job *job,
 		 const struct slurm_cluster *at, const struct slurm_run *run,
 		 struct error *err);
 
+/* ---- who has cancelled a job (cancelled.c) ----------------------------- */
+
+/* Notes that jobrun cancels the run's job, and with which state the run
+ * ends. */
+void slurm_mark_cancel(struct slurm *slurm, struct cluster *cluster,
+		       const struct slurm_record *record, enum run_state state,
+		       struct arena *mem);
+
 /* For slurm_kind_job.refresh (refresh.c). */
 void slurm_refresh(void *ctx, struct run_record *const *runs, size_t count,
 		   struct arena *mem, bool *fresh);

@@ -27,9 +27,8 @@
 
 const char *look_run_folder(const struct slurm_look *look)
 {
-	return arena_printf(look->mem, "%s/runs/%s/%s",
-			    cluster_folder(look->at->cluster),
-			    look->record->run.job_id, look->record->name);
+	return cluster_run_folder(look->at->cluster, look->record->run.job_id,
+				  look->record->name, look->mem);
 }
 
 static const char *there(const struct slurm_look *look)

@@ -63,6 +63,12 @@ bool look_is_settled(const struct slurm_look *look);
 int look_at_trials(struct slurm_look *look, const struct error *away,
 		   struct error *err);
 
+/* ---- cancelled.c ------------------------------------------------------- */
+
+/* The state of a run whose job Slurm calls cancelled; `*why` (in `mem`) says
+ * that jobrun did not do it, or is "". */
+enum run_state look_cancelled(const struct slurm_look *look, const char **why);
+
 /* ---- why.c ------------------------------------------------------------- */
 
 /* The task that made the attempt fail, or NULL. */

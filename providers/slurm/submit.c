@@ -84,13 +84,6 @@
 	"fi\n"                                                                 \
 	"exec sbatch --parsable $how --output=\"${1%/*}/slurm.out\" \"$1\"\n"
 
-static const char *run_folder(const struct cluster *cluster, const char *job_id,
-			      const char *name, struct arena *mem)
-{
-	return arena_printf(mem, "%s/runs/%s/%s", cluster_folder(cluster),
-			    job_id, name);
-}
-
 const char *slurm_program_path(const struct cluster *cluster,
 			       const struct slurm_job *what, struct arena *mem)
 {
@@ -355,11 +348,11 @@ static int ship(struct cluster *cluster, const struct job *job,
 {
 	const struct slurm_block *block = what->request.block;
 	const char *to = slurm_program_path(cluster, what, mem);
-	const char *source =
-		run_folder(cluster, job->job_id,
-			   arena_printf(mem, ".source-%.*s", SOURCE_DIGITS,
-					job->source_digest.hex),
-			   mem);
+	const char *source = cluster_run_folder(
+		cluster, job->job_id,
+		arena_printf(mem, ".source-%.*s", SOURCE_DIGITS,
+			     job->source_digest.hex),
+		mem);
 	const char *args[] = {
 		to,
 		source,
@@ -422,7 +415,8 @@ int slurm_submit_again(struct cluster *cluster, const struct slurm_job *what,
 		SUBMIT,
 		"jobrun",
 		arena_printf(mem, "%s/job.sh",
-			     run_folder(cluster, run->job_id, run->name, mem)),
+			     cluster_run_folder(cluster, run->job_id, run->name,
+						mem)),
 		NULL,
 		what->request.requeue == SLURM_REQUEUE_EXPEDITE ? "expedite"
 								: "",
@@ -484,9 +478,10 @@ int slurm_submit(struct cluster *cluster, const struct job *job,
 	}
 	if (pack_run(fd, job, what, run, err) < 0)
 		goto out;
-	ret = put_folder(cluster, fd,
-			 run_folder(cluster, run->job_id, run->name, mem),
-			 "cannot create the run's folder", err);
+	ret = put_folder(
+		cluster, fd,
+		cluster_run_folder(cluster, run->job_id, run->name, mem),
+		"cannot create the run's folder", err);
 	if (ret == 1)
 		ret = error_set(err, ERROR_TRY_AGAIN,
 				"it is being started elsewhere");

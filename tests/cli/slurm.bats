@@ -135,11 +135,15 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   PATH=$TMP/bin:$PATH run jobrun status later third
   [ "$(grep -c '^  it waits\|^  jobs with' <<<"$output")" = 2 ]
   [ "$(wc -l <asked)" = 1 ]
+  # Who cancelled it is said, unless it was jobrun.
   jobrun cancel third
-  jobrun cancel later
-  state_is later CANCELLED
+  scancel -n later
+  wait_until 20 state_is later CANCELLED
+  [[ $(field later 'j["error"]') == "Slurm's job "*" was cancelled, but not by jobrun: "* ]]
+  [ "$(field third 'j["error"]')" = None ]
   timeout 30 "$JOBRUN" cancel big
   state_is big CANCELLED
+  [ "$(field big 'j["error"]')" = None ]
   [ -z "$(in_queue big running,pending)" ]
 }
 
@@ -515,16 +519,25 @@ SH
 }
 
 @test "a job that Slurm queues again after its end is taken out of the queue" {
-  local status job
-  for status in 0 3; do
-    job=again$status
-    slurm_job a.yaml $job 0 "exit $status" '  restart: {maxPreemptions: 1}'
+  local how job
+  mkdir bin
+  printf '#!/bin/sh\n%s "$@"\nkill -9 $PPID\n' "$(command -v scancel)" >bin/scancel
+  chmod +x bin/scancel
+  for how in 0 3; do
+    job=again$how
+    slurm_job a.yaml $job 0 "exit $how" '  restart: {maxPreemptions: 1}'
     apply --detach a.yaml
     # Nobody looks until Slurm has it again.
     wait_until 60 eval '[[ $(in_queue $job) = @(COMPLETED|FAILED) ]]'
     scontrol requeuehold "$(squeue -h -t all -n $job -o %i)"
     [ "$(in_queue $job)" = PENDING ]
-    wait_until 60 state_is $job "$([ $status = 0 ] && echo SUCCEEDED || echo FAILED)"
+    # Whoever takes it out is killed at once: that it is CANCELLED now is not
+    # how the run has ended.
+    PATH=$TMP/bin:$PATH run timeout 60 "$JOBRUN" wait $job
+    echo "$status $output"
+    [ "$status" = 137 ]
+    wait_until 10 eval '[[ $(in_queue $job) != PENDING ]]'
+    wait_until 60 state_is $job "$([ $how = 0 ] && echo SUCCEEDED || echo FAILED)"
     wait_until 60 eval '[ -z "$(squeue -h --me)" ]'
   done
 }

@@ -118,6 +118,9 @@ static void a_buffer_grows(void **state)
 
 	(void)state;
 	assert_string_equal(buf_text(&buf), "");
+	/* Reserved, and then nothing was read. */
+	buf_reserve(&buf, 10);
+	assert_string_equal(buf_text(&buf), "");
 	buf_drop(&buf, 0);
 	buf_clear(&buf);
 	for (i = 0; i < 1000; i++)

@@ -567,20 +567,25 @@ agent:
 
 # ---- the rest --------------------------------------------------------------
 .PHONY: install uninstall format clean help
-# The manual page of job files gets its fields from the program.
-$(BUILD)/jobrun-job.5: man/jobrun-job.5 $(BIN)
-	@$(abspath $(BIN)) explain --format man >$(BUILD)/fields.man
+# The manual pages of job files and of providers get their fields from the
+# program: jobrun-slurm.7 what 'jobrun explain' prints for 'slurm'.
+FIELD_PAGES := $(notdir $(shell grep -l "BEGIN FIELDS" man/*.[57]))
+$(FIELD_PAGES:%=$(BUILD)/man/%): $(BUILD)/man/%: man/% $(BIN)
+	@mkdir -p $(@D)
+	@$(abspath $(BIN)) explain --format man $(if $(filter %.7,$*),$(patsubst jobrun-%.7,%,$*)) >$@.fields
 	@sed -e '/^\.\\" BEGIN FIELDS/,/^\.\\" END FIELDS/{' \
-		-e '/BEGIN FIELDS/r $(BUILD)/fields.man' -e 'd;}' $< >$@
+		-e '/BEGIN FIELDS/r $@.fields' -e 'd;}' $< >$@
+	@rm $@.fields
 
-install: all $(BUILD)/jobrun-job.5
+install: all $(FIELD_PAGES:%=$(BUILD)/man/%)
 	install -D -m 755 $(BIN) $(DESTDIR)$(BINDIR)/jobrun
 	for agent in $(wildcard build/jobrun-host-*); do \
 		install -D -m 755 $$agent $(DESTDIR)$(LIBEXECDIR)/jobrun/$${agent##*/}; done
-	install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5
-	install -m 644 man/*.1 $(DESTDIR)$(MANDIR)/man1
-	install -m 644 man/*.5 $(DESTDIR)$(MANDIR)/man5
-	install -m 644 $(BUILD)/jobrun-job.5 $(DESTDIR)$(MANDIR)/man5
+	for section in 1 5 7; do \
+		install -d $(DESTDIR)$(MANDIR)/man$$section && \
+		install -m 644 $$(for page in man/*.$$section; do \
+			[ -e $(BUILD)/$$page ] && echo $(BUILD)/$$page || echo $$page; done) \
+			$(DESTDIR)$(MANDIR)/man$$section || exit; done
 	install -D -m 644 cmd/jobrun/completion/bash $(DESTDIR)$(BASHDIR)/jobrun
 	install -D -m 644 cmd/jobrun/completion/zsh $(DESTDIR)$(ZSHDIR)/_jobrun
 	install -D -m 644 cmd/jobrun/completion/fish $(DESTDIR)$(FISHDIR)/jobrun.fish
@@ -589,10 +594,8 @@ uninstall:
 	rm -rf $(DESTDIR)$(LIBEXECDIR)/jobrun
 	rm -f $(DESTDIR)$(BINDIR)/jobrun $(DESTDIR)$(BASHDIR)/jobrun \
 		$(DESTDIR)$(ZSHDIR)/_jobrun $(DESTDIR)$(FISHDIR)/jobrun.fish
-	cd man && for page in *.1; do \
-		rm -f "$(DESTDIR)$(MANDIR)/man1/$$page"; done
-	cd man && for page in *.5; do \
-		rm -f "$(DESTDIR)$(MANDIR)/man5/$$page"; done
+	cd man && for page in *.[157]; do \
+		rm -f "$(DESTDIR)$(MANDIR)/man$${page##*.}/$$page"; done
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')

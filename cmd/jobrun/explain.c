@@ -23,7 +23,9 @@ static const struct opt options[] = {
 	{ 'r', "recursive", OPT_FLAG, offsetof(struct explain_opts, recursive),
 	  NULL, "show everything below the field, as an outline" },
 	{ 0, "format", OPT_CHOICE, offsetof(struct explain_opts, format),
-	  "text|json|man", "text is the default; man has all fields" },
+	  "text|json|man",
+	  "text is the default; man has all fields, or what a provider makes "
+	  "of them" },
 	{ 0, "catalogue", OPT_STRING, offsetof(struct explain_opts, catalogue),
 	  "FILE", "hardware and prices that override jobrun's own" },
 	{ 0 },
@@ -80,6 +82,28 @@ static int print_field(const struct app *app, const struct outline *all,
 	json_print(value, out);
 	json_decref(value);
 	return 0;
+}
+
+/* All fields, or what a provider makes of them. */
+static int print_man(const struct outline *all, const char *path,
+		     struct buf *out, struct error *err)
+{
+	size_t i;
+
+	if (!*path) {
+		explain_man(all, out);
+		return 0;
+	}
+	for (i = 0; all->provider_names[i]; i++)
+		if (!strcmp(all->provider_names[i], path)) {
+			explain_provider_man(all, all->providers[i], out);
+			return 0;
+		}
+	return error_set(err, ERROR_USAGE,
+			 "--format man prints all fields, or what a provider "
+			 "makes of them; '%s' is not a provider ('jobrun "
+			 "explain providers' lists them)",
+			 path);
 }
 
 static void print_rule(const struct app *app, const struct outline *all,
@@ -143,14 +167,9 @@ static int explain(const struct app *app, const char *path,
 	struct outline all;
 
 	outline_init(&all, providers);
-	if (man && *path)
-		return error_set(err, ERROR_USAGE,
-				 "--format man prints all fields, not just "
-				 "'%s'",
-				 path);
 	if (man)
-		explain_man(&all, out);
-	else if (listing)
+		return print_man(&all, path, out, err);
+	if (listing)
 		return print_listing(app, listing, &all, json, out, err);
 	else if (!brackets &&
 		 (!rule || outline_find(&all, path, &at, err) == 0))

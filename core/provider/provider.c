@@ -157,7 +157,7 @@ const char *provider_use(const struct provider *provider, const char *path,
 	bool below = false;
 
 	if (!provider->uses)
-		return honoured ? "as documented" : "";
+		return honoured ? USE_AS_DOCUMENTED : "";
 	for (use = provider->uses; use->path; use++) {
 		if (text_is_within(path, use->path, '.') &&
 		    (!best || strlen(use->path) > strlen(best->path)))
@@ -171,7 +171,7 @@ const char *provider_use(const struct provider *provider, const char *path,
 		return "";
 	if (best && best->doc)
 		return best->doc;
-	return below ? "see its fields" : "";
+	return below ? USE_SEE_FIELDS : "";
 }
 
 /* Whether a note begins with the field. */

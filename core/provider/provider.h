@@ -358,6 +358,9 @@ struct field_use {
 /* How the reason of a field that is not used begins. */
 #define USE_NOT_USED "not used: "
 #define USE_LEFT_OUT "left out: "
+/* The field does what its own description says, or those below it do. */
+#define USE_AS_DOCUMENTED "as documented"
+#define USE_SEE_FIELDS "see its fields"
 
 struct provider;
 /* What the provider makes of a field, where `honoured` says whether it has the

@@ -12,7 +12,7 @@ const struct field_use ai_platform_uses[] = {
 	{ "trainingInput.packageUris",
 	  "files of this machine are uploaded first" },
 	{ "jobrun", NULL },
-	{ "jobrun.extends", "as it says" },
+	{ "jobrun.extends", USE_AS_DOCUMENTED },
 	{ "jobrun.provider", "ai-platform is AI Platform Training" },
 	{ "jobrun.project", "the project that the job is made in" },
 	{ "jobrun.staging", "where packages are uploaded to" },
@@ -31,8 +31,8 @@ const struct field_use ai_platform_uses[] = {
 	  USE_IMPOSSIBLE "AI Platform has no field for them: let the program "
 			 "ask Secret Manager as its serviceAccount" },
 	{ "jobrun.metrics", "read from the log as it arrives" },
-	{ "jobrun.onChange", "as it says" },
-	{ "jobrun.after", "as it says" },
-	{ "jobrun.ai-platform", "as it says" },
+	{ "jobrun.onChange", USE_AS_DOCUMENTED },
+	{ "jobrun.after", USE_AS_DOCUMENTED },
+	{ "jobrun.ai-platform", USE_AS_DOCUMENTED },
 	{ NULL, NULL },
 };

@@ -56,7 +56,7 @@ const struct field_use local_uses[] = {
 	  "goes first" },
 	{ "trainingInput.scheduling.maxRunningTime",
 	  "after it the run is cancelled" },
-	{ "jobrun", "as it says" },
+	{ "jobrun", USE_AS_DOCUMENTED },
 	{ "jobrun.provider", "local, or nothing, is this machine" },
 	{ "jobrun.project", "in TPU_CONFIG only" },
 	{ "jobrun.zone", "in TPU_CONFIG only" },

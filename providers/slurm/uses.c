@@ -69,7 +69,7 @@ const struct field_use slurm_uses[] = {
 	  "decides whether TF_CONFIG says master or chief" },
 	{ "trainingInput.enableWebAccess",
 	  NOT_USED "'srun --overlap' opens a shell beside a task" },
-	{ "jobrun", "as it says" },
+	{ "jobrun", USE_AS_DOCUMENTED },
 	{ "jobrun.source", "copied into the directory that nodes share" },
 	{ NULL, NULL },
 };

@@ -18,7 +18,7 @@ const struct field_use tpu_vm_uses[] = {
 	TPU_USES(DISK),
 	{ "trainingInput.scheduling.maxWaitTime",
 	  "see jobrun.tpu-vm.waitForCapacity" },
-	{ "jobrun", "as it says" },
+	{ "jobrun", USE_AS_DOCUMENTED },
 	{ "jobrun.hosts", NULL },
 	{ "jobrun.staging",
 	  "how the run ended is kept below it, for other machines" },

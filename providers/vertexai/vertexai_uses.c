@@ -83,7 +83,7 @@ const struct field_use vertex_ai_uses[] = {
 	  USE_LEFT_OUT "Vertex AI's TF_CONFIG always says chief" },
 	{ "trainingInput.enableWebAccess", "enableWebAccess" },
 	{ "jobrun", NULL },
-	{ "jobrun.extends", "as it says" },
+	{ "jobrun.extends", USE_AS_DOCUMENTED },
 	{ "jobrun.provider", "vertex-ai is Vertex AI" },
 	{ "jobrun.project", "the project that the job is made in" },
 	{ "jobrun.staging", "where packages are uploaded to" },
@@ -100,8 +100,8 @@ const struct field_use vertex_ai_uses[] = {
 			 "read the job: let the program ask Secret Manager as "
 			 "its serviceAccount" },
 	{ "jobrun.metrics", "read from the log as it arrives" },
-	{ "jobrun.onChange", "as it says" },
-	{ "jobrun.after", "as it says" },
-	{ "jobrun.vertex-ai", "as it says" },
+	{ "jobrun.onChange", USE_AS_DOCUMENTED },
+	{ "jobrun.after", USE_AS_DOCUMENTED },
+	{ "jobrun.vertex-ai", USE_AS_DOCUMENTED },
 	{ NULL, NULL },
 };

@@ -27,5 +27,8 @@ json_t *explain_json(const struct outline *all, const struct outlined *at,
 
 /* All fields, in the format of man(7). */
 void explain_man(const struct outline *all, struct buf *out);
+/* The fields of a provider's block, and what it makes of all others, likewise. */
+void explain_provider_man(const struct outline *all,
+			  const struct provider *provider, struct buf *out);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
+#include "core/base/text.h"
 #include "schema/describe/explain.h"
 #include "schema/tables/tables.h"
 
@@ -140,4 +141,140 @@ void explain_man(const struct outline *all, struct buf *out)
 	buf_puts(out, ".SH FIELDS\n");
 	put_message(all, &message_job, "", seen, out);
 	free(seen);
+}
+
+/* ---- the page of a provider -------------------------------------------- */
+
+/* Fields of which a provider makes the same. */
+struct use_group {
+	const char *use; /* "": nothing */
+	struct buf names;
+};
+
+struct uses {
+	const struct outline *all;
+	const struct provider *provider;
+	struct use_group *groups; /* in the order of their first fields */
+	size_t count;
+};
+
+/* The names come one a line, so that only spaces end one. */
+static void put_use(struct uses *uses, const char *path, const char *use)
+{
+	struct use_group *group = uses->groups;
+	struct use_group *end = group + uses->count;
+
+	if (!strcmp(use, USE_SEE_FIELDS))
+		return;
+	while (group < end && strcmp(group->use, use) != 0)
+		group++;
+	if (group == end) {
+		uses->groups = mem_grow(uses->groups, uses->count + 1,
+					sizeof(*uses->groups));
+		group = &uses->groups[uses->count++];
+		*group = (struct use_group){ .use = use };
+	}
+	buf_puts(&group->names, group->names.len ? " ,\n.BR " : ".BR ");
+	put_roff(path, strlen(path), &group->names);
+}
+
+/* Says what becomes of fields in sentences of their own; the rest is in
+ * lists. */
+static bool is_listed(const char *use)
+{
+	return !*use || !strcmp(use, USE_AS_DOCUMENTED);
+}
+
+/* Whether the field is a provider's block. */
+static bool is_block(const struct outline *all, const char *path)
+{
+	static const char block[] = "jobrun.";
+	size_t i;
+
+	for (i = 0; all->provider_names[i]; i++)
+		if (text_starts(path, block) &&
+		    !strcmp(path + strlen(block), all->provider_names[i]))
+			return true;
+	return false;
+}
+
+/* Whether the provider leaves the field alone, for a reason or none. */
+static bool is_unused(const char *use)
+{
+	return !*use || text_starts(use, USE_NOT_USED) ||
+	       text_starts(use, USE_LEFT_OUT);
+}
+
+/* A field that is used as the one above it is not worth a line. */
+static void put_uses(struct uses *uses, const struct message *message,
+		     const char *path, const char *above)
+{
+	struct field fields[OUTLINE_FIELDS_MAX];
+	size_t i, n = outline_fields(uses->all, message, fields);
+
+	for (i = 0; i < n; i++) {
+		const struct message *below = outline_below(&fields[i]);
+		char deeper[OUTLINE_PATH_MAX];
+		const char *use;
+
+		snprintf(deeper, sizeof(deeper), "%s%s%s", path,
+			 *path ? "." : "", fields[i].name);
+		use = outline_use(uses->all, uses->provider, deeper);
+		if (fields[i].flags & FIELD_OUTPUT || !use ||
+		    is_block(uses->all, deeper))
+			continue;
+		if (strcmp(use, above) != 0 &&
+		    !(is_unused(use) && is_unused(above)))
+			put_use(uses, deeper, use);
+		if (below)
+			put_uses(uses, below, deeper, use);
+	}
+}
+
+static void put_groups(const struct uses *uses, struct buf *out)
+{
+	static const char *const lists[][2] = {
+		{ USE_AS_DOCUMENTED, "Used as documented" },
+		{ "", "Not used" },
+	};
+	const struct use_group *group, *end = uses->groups + uses->count;
+	bool first = true;
+	size_t i;
+
+	buf_puts(out, ".SS What becomes of other fields\n");
+	for (group = uses->groups; group < end; group++)
+		if (!is_listed(group->use)) {
+			buf_printf(out, "%s%s :\n.RS 4\n", first ? "" : ".PP\n",
+				   group->names.data);
+			put_text(group->use, out);
+			buf_puts(out, ".RE\n");
+			first = false;
+		}
+	for (i = 0; i < COUNT(lists); i++)
+		for (group = uses->groups; group < end; group++)
+			if (!strcmp(group->use, lists[i][0]))
+				buf_printf(out, ".SS %s\n%s .\n", lists[i][1],
+					   group->names.data);
+}
+
+void explain_provider_man(const struct outline *all,
+			  const struct provider *provider, struct buf *out)
+{
+	struct uses uses = { .all = all, .provider = provider };
+	char path[OUTLINE_PATH_MAX];
+	struct seen *seen;
+	size_t i;
+
+	buf_puts(out, ".SH FIELDS\n");
+	if (provider->block) {
+		seen = mem_alloc(sizeof(*seen));
+		snprintf(path, sizeof(path), "jobrun.%s", provider->name);
+		put_message(all, provider->block, path, seen, out);
+		free(seen);
+	}
+	put_uses(&uses, &message_job, "", USE_SEE_FIELDS);
+	put_groups(&uses, out);
+	for (i = 0; i < uses.count; i++)
+		buf_done(&uses.groups[i].names);
+	free(uses.groups);
 }

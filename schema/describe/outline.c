@@ -374,6 +374,6 @@ const char *outline_use(const struct outline *all,
 
 	/* A provider's block has no effect on other providers. */
 	if (owner)
-		return owner == provider ? "as documented" : "";
+		return owner == provider ? USE_AS_DOCUMENTED : "";
 	return provider_use(provider, path, is_honoured(all, path, provider));
 }

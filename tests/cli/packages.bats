@@ -7,10 +7,12 @@ TOP=$BATS_TEST_DIRNAME/../..
 
 # What `make install` puts into a root, with a small program for jobrun.
 installed() { # ROOT
-  mkdir -p "$1/usr/bin" "$1/usr/share/man/man1" "$1/usr/share/man/man5"
+  mkdir -p "$1/usr/bin" "$1/usr/share/man/man1" "$1/usr/share/man/man5" \
+    "$1/usr/share/man/man7"
   cp "$(type -P true)" "$1/usr/bin/jobrun"
   cp "$TOP"/man/*.1 "$1/usr/share/man/man1"
   cp "$TOP"/man/*.5 "$1/usr/share/man/man5"
+  cp "$TOP"/man/*.7 "$1/usr/share/man/man7"
 }
 
 need_dpkg() {

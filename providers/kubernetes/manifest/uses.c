@@ -76,7 +76,7 @@ const struct field_use kubernetes_uses[] = {
 	  "decides whether TF_CONFIG says master or chief" },
 	{ "trainingInput.enableWebAccess",
 	  LEFT_OUT "'kubectl exec' opens a shell in a pod" },
-	{ "jobrun", "as it says" },
+	{ "jobrun", USE_AS_DOCUMENTED },
 	{ "jobrun.zone", ELSEWHERE },
 	{ "jobrun.source", "a ConfigMap of its files, which the program starts "
 			   "in" },

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/jobrun/commands.h"
@@ -63,13 +62,6 @@ static int say_lost(struct app *app, int lost, const char *hint)
 	return ERROR_INVALID;
 }
 
-static bool is_file(const char *word)
-{
-	struct stat st;
-
-	return stat(word, &st) == 0 && !S_ISDIR(st.st_mode);
-}
-
 static int foreign(const char *path, const char *folder, struct problems *found,
 		   struct buf *out, struct error *err)
 {
@@ -129,7 +121,8 @@ static int run(struct app *app, int argc, char **argv)
 	if (first < 0)
 		return status;
 	outline_init(&all, providers);
-	if (argc - first == 1 && is_file(argv[first]))
+	/* Every command has more words than one. */
+	if (argc - first == 1)
 		lost = foreign(argv[first], NULL, &found, &text, &err);
 	else
 		lost = import_gcloud(argv + first, (size_t)(argc - first),

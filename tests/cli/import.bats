@@ -156,6 +156,10 @@ gcloud compute tpus create|cannot import 'gcloud compute tpus create', only 'gcl
 gcloud ai custom-jobs create --display-name=t --worker-pool-spec=machin-type=x|--worker-pool-spec: a worker pool has no 'machin-type'; did you mean 'machine-type'?
 gcloud ai custom-jobs create --display-name=t|'gcloud ai custom-jobs create' needs --worker-pool-spec, or --config with workerPoolSpecs
 EOF2
+  # One word is a file.
+  run jobrun import nowhere.yml
+  [ "$status" -eq 1 ]
+  [[ $output == *"cannot open 'nowhere.yml': No such file or directory" ]]
 }
 
 @test "import checks what comes out, and the file of --config" {

@@ -11,10 +11,12 @@
 	{ "trainingInput." name ".imageUri",                                   \
 	  "runs in a container if jobrun.container is set" },                  \
 		{ "trainingInput." name ".containerCommand",                   \
-		  "what that runs, unless jobrun.command or pythonModule; "    \
-		  "without it the image's own entry point" },                  \
+		  "what the image runs, unless jobrun.command or "             \
+		  "pythonModule is set; by default the image's own entry "     \
+		  "point" },                                                   \
 		{ "trainingInput." name ".containerArgs",                      \
-		  "the arguments of that" },                                   \
+		  "the arguments of containerCommand, or of the entry "        \
+		  "point" },                                                   \
 		{ "trainingInput." name ".diskConfig", disk },                 \
 	{                                                                      \
 		"trainingInput." name ".tpuTfVersion",                         \

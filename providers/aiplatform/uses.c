@@ -4,18 +4,18 @@
 #include "providers/google/managed/uses.h"
 
 const struct field_use ai_platform_uses[] = {
-	{ "jobId", "the job's name; later runs of it have the first digits of "
-		   "their digest behind it" },
+	{ "jobId",
+	  "names the job; later runs add the first digits of their digest" },
 	{ "labels", "labels of the job, beside jobrun's own" },
-	{ "trainingInput", "trainingInput, as it is" },
-	{ "trainingInput.scaleTier", "as it is; BASIC if it is not set" },
+	{ "trainingInput", "sent as it is" },
+	{ "trainingInput.scaleTier", "sent as it is; BASIC without it" },
 	{ "trainingInput.packageUris",
 	  "files of this machine are uploaded first" },
 	{ "jobrun", NULL },
 	{ "jobrun.extends", USE_AS_DOCUMENTED },
 	{ "jobrun.provider", "ai-platform is AI Platform Training" },
-	{ "jobrun.project", "the project that the job is made in" },
-	{ "jobrun.staging", "where packages are uploaded to" },
+	{ "jobrun.project", "the project that gets the job" },
+	{ "jobrun.staging", "where packages are uploaded" },
 	{ "jobrun.source",
 	  "packed as a Python package, uploaded, and put into packageUris" },
 	{ "jobrun.command",

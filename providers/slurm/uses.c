@@ -9,9 +9,9 @@
 	"jobrun.container.runtime none runs without it"
 #define NO_DISK NOT_USED "nodes have the disks that they have"
 #define COMMAND                                                                \
-	"what the image runs, unless jobrun.command or pythonModule; without " \
-	"it the image's own entry point"
-#define ARGS "the arguments of that"
+	"what the image runs, unless jobrun.command or pythonModule is set; "  \
+	"by default the image's own entry point"
+#define ARGS "the arguments of containerCommand, or of the entry point"
 #define CONFIG(role, name)                                                     \
 	{ "trainingInput." name, NULL },                                       \
 		{ "trainingInput." name ".acceleratorConfig",                  \
@@ -30,26 +30,30 @@ const struct field_use slurm_uses[] = {
 	{ "labels", NOT_USED "Slurm's jobs have none" },
 	{ "etag", NOT_USED "Slurm's jobs have none" },
 	{ "trainingInput", NULL },
-	{ "trainingInput.scaleTier", "its numbers of nodes, and their sizes" },
+	{ "trainingInput.scaleTier", "how many nodes, and how large" },
 	{ "trainingInput.masterType", "--cpus-per-task and --mem of the "
 				      "master" },
-	{ "trainingInput.workerType", "the same of the workers" },
+	{ "trainingInput.workerType",
+	  "--cpus-per-task and --mem of the workers" },
 	{ "trainingInput.parameterServerType",
-	  "the same of the parameter servers" },
-	{ "trainingInput.evaluatorType", "the same of the evaluators" },
-	{ "trainingInput.workerCount", "so many nodes" },
-	{ "trainingInput.parameterServerCount", "so many nodes" },
-	{ "trainingInput.evaluatorCount", "so many nodes" },
+	  "--cpus-per-task and --mem of the parameter servers" },
+	{ "trainingInput.evaluatorType",
+	  "--cpus-per-task and --mem of the evaluators" },
+	{ "trainingInput.workerCount", "how many nodes" },
+	{ "trainingInput.parameterServerCount", "how many nodes" },
+	{ "trainingInput.evaluatorCount", "how many nodes" },
 	CONFIG("master", "masterConfig"),
 	CONFIG("workers", "workerConfig"),
 	CONFIG("parameter servers", "parameterServerConfig"),
 	CONFIG("evaluators", "evaluatorConfig"),
 	{ "trainingInput.packageUris", "put into PYTHONPATH on the nodes" },
-	{ "trainingInput.pythonModule", "python3 -m, unless jobrun.command" },
+	{ "trainingInput.pythonModule",
+	  "started with python3 -m, unless jobrun.command is set" },
 	{ "trainingInput.args", "the last arguments of the program" },
-	{ "trainingInput.hyperparameters", "trials, as an array of jobs" },
+	{ "trainingInput.hyperparameters",
+	  "a job array, one element per trial" },
 	{ "trainingInput.region", NOT_USED "the cluster is where it is" },
-	{ "trainingInput.jobDir", "--job-dir of the program" },
+	{ "trainingInput.jobDir", "passed to the program as --job-dir" },
 	{ "trainingInput.runtimeVersion",
 	  "decides whether TF_CONFIG says master or chief" },
 	{ "trainingInput.pythonVersion",

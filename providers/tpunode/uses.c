@@ -6,9 +6,9 @@
 #define DISK USE_NOT_USED "the VMs have disks of the default size"
 
 const struct field_use tpu_node_uses[] = {
-	{ "jobId", "the name of the run, and of what is made for it" },
+	{ "jobId", "names the run and all that is created for it" },
 	{ "labels", "labels of the TPU and the VMs" },
-	{ "trainingInput.scaleTier", "that of its TPU" },
+	{ "trainingInput.scaleTier", "the TPU of this tier" },
 	{ "trainingInput.masterType",
 	  "the type of the VMs, unless jobrun.tpu-node.machineType" },
 	{ "trainingInput.workerConfig.acceleratorConfig",
@@ -20,15 +20,15 @@ const struct field_use tpu_node_uses[] = {
 	  "see jobrun.tpu-node.waitForCapacity" },
 	{ "jobrun", USE_AS_DOCUMENTED },
 	{ "jobrun.hosts", NULL },
-	{ "jobrun.staging",
-	  "how the run ended is kept below it, for other machines" },
+	{ "jobrun.staging", "records how runs ended, for other machines" },
 	{ "jobrun.docker", "a container for each task" },
 	{ "jobrun.conda", "setup and the program run in it" },
 	{ "jobrun.checkpoints",
-	  "those of the first task are kept, and every VM fetches what to go "
-	  "on from; without a metric" },
-	{ "jobrun.cleanup", "of TPU and VMs, when the run has ended" },
-	{ "jobrun.source", "is copied to each VM" },
+	  "the first task's are uploaded; every VM fetches the one to resume "
+	  "from; without a metric" },
+	{ "jobrun.cleanup",
+	  "what happens to the TPU and the VMs after the run" },
+	{ "jobrun.source", "copied to each VM" },
 	{ "jobrun.setup", "runs once on each VM, before the program" },
 	{ NULL, NULL },
 };

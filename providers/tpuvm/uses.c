@@ -7,9 +7,9 @@
 #define DISK USE_NOT_USED "the VMs have the disks of a TPU"
 
 const struct field_use tpu_vm_uses[] = {
-	{ "jobId", "the name of the run, and of the TPU" },
+	{ "jobId", "names the run and the TPU" },
 	{ "labels", "labels of the TPU" },
-	{ "trainingInput.scaleTier", "that of its TPU" },
+	{ "trainingInput.scaleTier", "the TPU of this tier" },
 	{ "trainingInput.masterType", MACHINE },
 	{ "trainingInput.workerConfig.acceleratorConfig",
 	  "the slice: one task on each of its VMs" },
@@ -20,15 +20,13 @@ const struct field_use tpu_vm_uses[] = {
 	  "see jobrun.tpu-vm.waitForCapacity" },
 	{ "jobrun", USE_AS_DOCUMENTED },
 	{ "jobrun.hosts", NULL },
-	{ "jobrun.staging",
-	  "how the run ended is kept below it, for other machines" },
+	{ "jobrun.staging", "records how runs ended, for other machines" },
 	{ "jobrun.docker", "a container for each task" },
 	{ "jobrun.conda", "setup and the program run in it" },
-	{ "jobrun.cleanup", "of the TPU, when the run has ended" },
-	{ "jobrun.source", "is copied to each VM" },
-	{ "jobrun.checkpoints",
-	  "those of the first task are kept, and every VM fetches what to go "
-	  "on from" },
+	{ "jobrun.cleanup", "what happens to the TPU after the run" },
+	{ "jobrun.source", "copied to each VM" },
+	{ "jobrun.checkpoints", "the first task's are uploaded; every VM "
+				"fetches the one to resume from" },
 	{ "jobrun.setup", "runs once on each VM, before the program" },
 	{ NULL, NULL },
 };

@@ -61,14 +61,14 @@ const struct field_use vertex_ai_uses[] = {
 	  USE_LEFT_OUT "Vertex AI can't go on with an earlier study: narrow "
 		       "the ranges by what that found" },
 	{ "trainingInput.region",
-	  "the location of the job, and whose endpoint is asked" },
+	  "the job's location, and the endpoint that jobrun asks" },
 	{ "trainingInput.jobDir",
 	  "baseOutputDirectory, and --job-dir of the program" },
 	{ "trainingInput.runtimeVersion",
 	  "pythonPackageSpec.executorImageUri: the prebuilt container of that "
 	  "TensorFlow; a container image takes its place" },
 	{ "trainingInput.pythonVersion",
-	  "which of the prebuilt containers of runtimeVersion" },
+	  "chooses among the prebuilt containers of runtimeVersion" },
 	{ "trainingInput.encryptionConfig", "encryptionSpec" },
 	{ "trainingInput.scheduling.maxRunningTime", "scheduling.timeout" },
 	{ "trainingInput.scheduling.maxWaitTime",
@@ -85,12 +85,12 @@ const struct field_use vertex_ai_uses[] = {
 	{ "jobrun", NULL },
 	{ "jobrun.extends", USE_AS_DOCUMENTED },
 	{ "jobrun.provider", "vertex-ai is Vertex AI" },
-	{ "jobrun.project", "the project that the job is made in" },
-	{ "jobrun.staging", "where packages are uploaded to" },
+	{ "jobrun.project", "the project that gets the job" },
+	{ "jobrun.staging", "where packages are uploaded" },
 	{ "jobrun.source", "packed as a Python package, uploaded, and put into "
 			   "packageUris" },
-	{ "jobrun.command", "containerSpec.command of each pool; without a "
-			    "container image it is not possible" },
+	{ "jobrun.command",
+	  "containerSpec.command of each pool; needs a container image" },
 	{ "jobrun.setup",
 	  USE_IMPOSSIBLE "no setup step runs there: build it into the image, "
 			 "or name it in setup.py" },

@@ -7,7 +7,7 @@ load helper
   [[ $output == *"Type:    whole number, 0 to 100000, also in quotes"* ]]
   [[ $output == *"Default: 0"* ]]
   [[ $output == *"How many workers there are besides the master"* ]]
-  [[ $output == *Providers*local*"so many processes"* ]]
+  [[ $output == *Providers*local*"how many processes"* ]]
 }
 
 @test "explain takes both spellings, items of lists and tails of paths" {

@@ -10,7 +10,7 @@
 /* `disk` is what becomes of the diskConfig of a role. */
 #define TPU_USES(disk)                                                         \
 	{ "trainingInput.workerType", "cloud_tpu" },                           \
-		{ "trainingInput.workerCount", "1, that of cloud_tpu" },       \
+		{ "trainingInput.workerCount", "1: the cloud_tpu" },           \
 		{ "trainingInput.parameterServerType", TPU_ROLE },             \
 		{ "trainingInput.parameterServerCount", TPU_ROLE },            \
 		{ "trainingInput.parameterServerConfig", TPU_ROLE },           \
@@ -40,13 +40,14 @@
 		  "files of this machine are unpacked and put into "           \
 		  "PYTHONPATH" },                                              \
 		{ "trainingInput.pythonModule",                                \
-		  "python3 -m, unless jobrun.command" },                       \
+		  "started with python3 -m, unless jobrun.command is set" },   \
 		{ "trainingInput.args", "the last arguments of the program" }, \
-		{ "trainingInput.jobDir", "--job-dir of the program" },        \
-		{ "trainingInput.serviceAccount", "that of the VMs" },         \
+		{ "trainingInput.jobDir",                                      \
+		  "passed to the program as --job-dir" },                      \
+		{ "trainingInput.serviceAccount", "the account of the VMs" },  \
 	{                                                                      \
 		"trainingInput.scheduling.maxRunningTime",                     \
-			"after it the run is cancelled"                        \
+			"cancels the run after this time"                      \
 	}
 
 #endif

@@ -23,9 +23,7 @@ static const struct opt options[] = {
 	{ 'r', "recursive", OPT_FLAG, offsetof(struct explain_opts, recursive),
 	  NULL, "show everything below the field, as an outline" },
 	{ 0, "format", OPT_CHOICE, offsetof(struct explain_opts, format),
-	  "text|json|man",
-	  "text is the default; man has all fields, or what a provider makes "
-	  "of them" },
+	  "text|json|man", "text (default); man: all fields, or a provider's" },
 	{ 0, "catalogue", OPT_STRING, offsetof(struct explain_opts, catalogue),
 	  "FILE", "hardware and prices that override jobrun's own" },
 	{ 0 },

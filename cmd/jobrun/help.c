@@ -53,9 +53,10 @@ static void print_all(struct buf *out)
 		 "Exit status: 0 success, 1 the job or an action failed, 2 "
 		 "changes are pending\n"
 		 "(plan --detailed-exitcode), 64 wrong usage, 65 invalid job "
-		 "file, 69 can't be\n"
-		 "reached, 75 try again, 77 not authorised, 124 timed out, 130 "
-		 "interrupted.\n");
+		 "file, 66 no such\n"
+		 "job, 69 can't be reached, 75 try again, 77 not authorised, "
+		 "124 timed out,\n"
+		 "130 interrupted.\n");
 }
 
 static int run(struct app *app, int argc, char **argv)

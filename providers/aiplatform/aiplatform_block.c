@@ -8,15 +8,15 @@ static const struct field fields[] = {
 	  .type = FIELD_STRING,
 	  .check = check_url,
 	  .offset = offsetof(struct ai_platform_block, staging_bucket),
-	  .doc = "Where packages are uploaded to, if jobrun.staging is "
-		 "not given." },
+	  .doc = "Where to upload packages, unless jobrun.staging is set." },
 	{ .name = "grantTpuAccess",
 	  .type = FIELD_BOOL,
 	  .flags = FIELD_POSITION,
 	  .offset = offsetof(struct ai_platform_block, grant_tpu_access),
-	  .doc = "Let AI Platform use TPUs in the project, as has to be done "
-		 "once in each: the service account that projects.getConfig "
-		 "names is generated, and gets roles/ml.serviceAgent. Whoever "
+	  .doc = "Let AI Platform use TPUs in the project, which each project "
+		 "needs once: jobrun generates the service account that "
+		 "projects.getConfig names, and grants it "
+		 "roles/ml.serviceAgent. Whoever "
 		 "applies the job must be allowed to read and write the "
 		 "project's IAM policy. The binding stays when the job is "
 		 "deleted." },
@@ -25,7 +25,7 @@ static const struct field fields[] = {
 
 const struct message ai_platform_message = {
 	.name = "AiPlatformBlock",
-	.doc = "What only ai-platform has.",
+	.doc = "Settings for AI Platform.",
 	.size = sizeof(struct ai_platform_block),
 	.fields = fields,
 };

@@ -21,32 +21,29 @@ static const struct field fields[] = {
 	  .values = device_names,
 	  .fallback = "any",
 	  .offset = offsetof(struct local_block, devices),
-	  .doc = "Which GPUs of this machine, or of its hosts, the run takes "
+	  .doc = "Which GPUs of this machine, or of its hosts, the run holds "
 		 "for the acceleratorConfig of its master and workers.  Each "
-		 "of their machines has so many of its own, and no other run "
-		 "has them; while they are busy the run is QUEUED.  any: of "
-		 "any type, and none if the machine has none.  strict: only of "
-		 "the type "
-		 "that is asked for.  ignore: none, and the program sees "
-		 "all." },
+		 "of their machines gets that many, which no other run shares; "
+		 "while too few are free the run is QUEUED.  any: GPUs of any "
+		 "type, none if the machine has none.  strict: only the type "
+		 "asked for.  ignore: holds none, and the program sees all." },
 	{ .name = "runsAtOnce",
 	  .type = FIELD_INT,
 	  .flags = FIELD_POSITION,
 	  .max = RUNS_MAX,
 	  .fallback = "0",
 	  .offset = offsetof(struct local_block, runs_at_once),
-	  .doc = "How many runs may go on at once on this machine; this one is "
-		 "QUEUED until fewer do.  The earlier of those that wait goes "
-		 "first, or the one with the greater scheduling.priority.  0 "
-		 "waits for nobody.  local: {runsAtOnce: N} in "
-		 "~/.config/jobrun/config.yaml holds for all jobs, and the "
-		 "smaller number counts." },
+	  .doc = "How many runs may run at once on this machine; this one is "
+		 "QUEUED until fewer do.  Runs start in the order of arrival, "
+		 "higher scheduling.priority first.  0: no limit.  local: "
+		 "{runsAtOnce: N} in ~/.config/jobrun/config.yaml applies to "
+		 "all jobs, and the smaller number counts." },
 	{ .name = NULL },
 };
 
 const struct message local_message = {
 	.name = "LocalBlock",
-	.doc = "What only runs on this machine have.",
+	.doc = "Settings for runs on this machine and on hosts.",
 	.size = sizeof(struct local_block),
 	.fields = fields,
 };

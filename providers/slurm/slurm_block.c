@@ -63,21 +63,21 @@ static const struct field fields[] = {
 	  .offset = offsetof(struct slurm_block, directory),
 	  .doc = "A directory that all nodes share, for source and logs; "
 		 "relative to the home directory there.  In an absolute one "
-		 "each user has a folder of his own." },
+		 "each user gets a folder of their own." },
 	{ .name = "program",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_POSITION,
 	  .check = check_shared_folder,
 	  .offset = offsetof(struct slurm_block, program),
-	  .doc = "The path of jobrun on the nodes.  Without it the one that "
-		 "is called is put into the directory, which suits nodes that "
-		 "are like this machine." },
+	  .doc = "The path of jobrun on the nodes.  Without it jobrun copies "
+		 "itself into the directory, which works if the nodes are like "
+		 "this machine." },
 	{ .name = "export",
 	  .type = FIELD_STRINGS,
 	  .check = check_variable,
 	  .offset = offsetof(struct slurm_block, exports),
-	  .doc = "Variables that the job inherits from where sbatch is "
-		 "called, besides HOME, USER, PATH and LANG." },
+	  .doc = "Variables that the job inherits from the environment of "
+		 "sbatch, besides HOME, USER, PATH and LANG." },
 	{ .name = "gres",
 	  .type = FIELD_PAIRS,
 	  .check = check_option,
@@ -90,33 +90,32 @@ static const struct field fields[] = {
 	  .fallback = "true",
 	  .fallback_1 = "true",
 	  .offset = offsetof(struct slurm_block, machine_types),
-	  .doc = "Whether to ask for as many CPUs and as much memory as the "
-		 "machine types have.  If not, the partition's defaults "
-		 "hold." },
+	  .doc = "Whether to ask for the CPUs and the memory of the machine "
+		 "types; if not, the partition's defaults apply." },
 	{ .name = "requeue",
 	  .type = FIELD_ENUM,
 	  .values = requeue_names,
 	  .fallback = "false",
 	  .fallback_1 = "false",
 	  .offset = offsetof(struct slurm_block, requeue),
-	  .doc = "Whether Slurm queues the job again when it was preempted or "
-		 "a node failed, as often as that is; with jobrun.restart "
-		 "that says how often.  With expedite Slurm 25.11 and later "
-		 "start it at once, before other jobs and on the nodes that "
-		 "are left, where the site has turned that on; older ones "
-		 "queue it as with true." },
+	  .doc = "Whether Slurm requeues the job after a preemption or the "
+		 "failure of a node, without a limit unless jobrun.restart "
+		 "sets one.  With expedite, Slurm 25.11 and later restart it "
+		 "at once, before other jobs and on the remaining nodes, where "
+		 "the site has enabled that; older versions requeue it as with "
+		 "true." },
 	{ .name = "nice",
 	  .type = FIELD_INT,
 	  .min = -2147483645,
 	  .max = 2147483645,
 	  .offset = offsetof(struct slurm_block, nice),
-	  .doc = "By how much to lower the job's priority in the queue." },
+	  .doc = "How much to lower the job's priority in the queue." },
 	{ .name = "signalTime",
 	  .type = FIELD_DURATION,
 	  .max = 65535,
 	  .offset = offsetof(struct slurm_block, signal_time_s),
-	  .doc = "How long before its time is over the program gets "
-		 "SIGTERM, for a last checkpoint." },
+	  .doc = "How long before its time limit the program gets SIGTERM, for "
+		 "a last checkpoint." },
 	{ .name = "sbatch",
 	  .type = FIELD_TREE,
 	  .flags = FIELD_NUMBERS,
@@ -146,7 +145,7 @@ static const struct field fields[] = {
 
 const struct message slurm_message = {
 	.name = "SlurmBlock",
-	.doc = "What only slurm has.",
+	.doc = "Settings for Slurm.",
 	.size = sizeof(struct slurm_block),
 	.fields = fields,
 };

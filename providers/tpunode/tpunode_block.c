@@ -10,18 +10,19 @@ static const struct field image_fields[] = {
 	  .check = check_compute,
 	  .flags = FIELD_REQUIRED,
 	  .offset = offsetof(struct tpu_node_image, vm),
-	  .doc = "The VM, which must have been stopped: an image of its boot "
-		 "disk is made before anything else." },
+	  .doc = "The VM, which must be stopped: jobrun first makes an image "
+		 "of its boot disk." },
 	{ .name = "zone",
 	  .type = FIELD_STRING,
 	  .check = check_compute,
 	  .offset = offsetof(struct tpu_node_image, zone),
-	  .doc = "The zone that it is in, if not jobrun.zone." },
+	  .doc = "Its zone, by default jobrun.zone." },
 	{ .name = "stop",
 	  .type = FIELD_BOOL,
 	  .flags = FIELD_POSITION,
 	  .offset = offsetof(struct tpu_node_image, stop),
-	  .doc = "Whether to stop it if it runs.  It is not started again." },
+	  .doc = "Whether to stop it if it is running; jobrun does not start "
+		 "it again." },
 	{ .name = "family",
 	  .type = FIELD_STRING,
 	  .check = check_compute,
@@ -31,8 +32,8 @@ static const struct field image_fields[] = {
 	  .type = FIELD_BOOL,
 	  .flags = FIELD_POSITION,
 	  .offset = offsetof(struct tpu_node_image, keep),
-	  .doc = "Whether the image stays when the run has ended, and is used "
-		 "by the next ones of the job, until 'jobrun delete'." },
+	  .doc = "Whether to keep the image for later runs of the job, until "
+		 "'jobrun delete'." },
 	{ .name = NULL },
 };
 
@@ -52,8 +53,8 @@ static const struct field fields[] = {
 	{ .name = "machineType",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct tpu_node_block, machine_type),
-	  .doc = "The type of the VMs, if it is not "
-		 "trainingInput.masterType: one VM for each 8 cores." },
+	  .doc = "The machine type of the VMs, by default "
+		 "trainingInput.masterType; one VM for each 8 cores." },
 	{ .name = "image",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct tpu_node_block, image),
@@ -62,13 +63,13 @@ static const struct field fields[] = {
 	  .type = FIELD_STRING,
 	  .check = check_project,
 	  .offset = offsetof(struct tpu_node_block, image_project),
-	  .doc = "The project that the image is in." },
+	  .doc = "The image's project." },
 	{ .name = "imageFrom",
 	  .type = FIELD_MESSAGE,
 	  .message = &image_message,
 	  .offset = offsetof(struct tpu_node_block, image_from),
-	  .doc = "The VM that an image is made of for them, instead: one on "
-		 "which data, packages and program were tried." },
+	  .doc = "A VM to make their image from, instead: one on which you "
+		 "have tried data, packages and program." },
 	{ .name = "condaEnv",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct tpu_node_block, conda_env),
@@ -81,40 +82,39 @@ static const struct field fields[] = {
 	{ .name = "zones",
 	  .type = FIELD_STRINGS,
 	  .offset = offsetof(struct tpu_node_block, zones),
-	  .doc = "Zones to try one after the other, if jobrun.zone has "
-		 "no TPUs left; the VMs follow the TPU." },
+	  .doc = "More zones to try, in this order, when jobrun.zone has no "
+		 "TPUs left; the VMs follow the TPU." },
 	TPU_FIELD_WAIT(struct tpu_node_block),
 	{ .name = "preemptible",
 	  .type = FIELD_BOOL,
 	  .fallback = "false",
 	  .fallback_1 = "false",
 	  .offset = offsetof(struct tpu_node_block, preemptible),
-	  .doc = "Whether the TPU may be taken away at any time, for "
-		 "less money." },
+	  .doc = "Whether to take a cheaper TPU that the service may take away "
+		 "at any time." },
 	{ .name = "reserved",
 	  .type = FIELD_BOOL,
 	  .fallback = "false",
 	  .fallback_1 = "false",
 	  .offset = offsetof(struct tpu_node_block, reserved),
-	  .doc = "Whether it is taken from a reservation of the project." },
+	  .doc = "Whether to take it from a reservation of the project." },
 	{ .name = "cidrBlock",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct tpu_node_block, cidr_block),
-	  .doc = "The addresses that the TPU takes in the network, a free /29 "
-		 "for one host; the service chooses them if not set." },
+	  .doc = "The TPU's address range in the network, a free /29 for one "
+		 "host; by default the service chooses." },
 	TPU_FIELDS_REACH(struct tpu_node_block),
 	{ .name = "diskGb",
 	  .type = FIELD_INT,
 	  .offset = offsetof(struct tpu_node_block, disk_gb),
-	  .doc = "The size of the VMs' boot disks in GB; as large as the image "
-		 "if not set." },
+	  .doc = "The size of the VMs' boot disks in GB; by default that of "
+		 "the image." },
 	TPU_FIELDS_RIGHTS(struct tpu_node_block),
 	{ .name = "disks",
 	  .type = FIELD_STRINGS,
 	  .offset = offsetof(struct tpu_node_block, disks),
-	  .doc = "Disks that exist in the zone, to attach to each VM: their "
-		 "names; with :ro behind it, for reading only, which several "
-		 "VMs can share." },
+	  .doc = "Existing disks of the zone to attach to each VM, by name; "
+		 "NAME:ro is read-only, which several VMs can share." },
 	TPU_FIELDS_BOOT(struct tpu_node_block),
 	TPU_FIELDS_SSH(struct tpu_node_block),
 	{ .name = "lease",
@@ -122,15 +122,15 @@ static const struct field fields[] = {
 	  .fallback = "1h",
 	  .flags = FIELD_POSITION,
 	  .offset = offsetof(struct tpu_node_block, lease_s),
-	  .doc = "How long TPU and VMs stay when nothing is heard of jobrun "
-		 "any more: then the VMs delete both." },
+	  .doc = "How long the TPU and the VMs stay without hearing from "
+		 "jobrun; then the VMs delete both." },
 	TPU_FIELD_LOOK(struct tpu_node_block),
 	{ .name = NULL },
 };
 
 const struct message tpu_node_message = {
 	.name = "TpuNodeBlock",
-	.doc = "What only tpu-node has.",
+	.doc = "Settings for Cloud TPU nodes.",
 	.size = sizeof(struct tpu_node_block),
 	.fields = fields,
 };

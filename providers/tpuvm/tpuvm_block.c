@@ -19,39 +19,39 @@ static const struct field fields[] = {
 	{ .name = "topology",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct tpu_vm_block, topology),
-	  .doc = "The form of the slice in chips, for instance 2x2x4, where "
-		 "its size can have several." },
+	  .doc = "The topology of the slice in chips, for instance 2x2x4, "
+		 "where its size allows several." },
 	{ .name = "zones",
 	  .type = FIELD_STRINGS,
 	  .offset = offsetof(struct tpu_vm_block, zones),
-	  .doc = "Zones to try one after the other, if jobrun.zone has "
-		 "no TPUs left." },
+	  .doc = "More zones to try, in this order, when jobrun.zone has no "
+		 "TPUs left." },
 	TPU_FIELD_WAIT(struct tpu_vm_block),
 	{ .name = "spot",
 	  .type = FIELD_BOOL,
 	  .fallback = "false",
 	  .fallback_1 = "false",
 	  .offset = offsetof(struct tpu_vm_block, spot),
-	  .doc = "Whether the TPU may be taken away at any time, for "
-		 "less money." },
+	  .doc = "Whether to take a cheaper TPU that the service may take away "
+		 "at any time." },
 	{ .name = "preemptible",
 	  .type = FIELD_BOOL,
 	  .fallback = "false",
 	  .fallback_1 = "false",
 	  .offset = offsetof(struct tpu_vm_block, preemptible),
 	  .deprecated = "use spot",
-	  .doc = "The same as it was before spot: for 24 hours at most." },
+	  .doc = "The older form of spot: for at most 24 hours." },
 	{ .name = "flexStart",
 	  .type = FIELD_BOOL,
 	  .offset = offsetof(struct tpu_vm_block, flex_start),
-	  .doc = "Whether to wait in the service's queue for a TPU that stays "
-		 "for scheduling.maxRunningTime, a week at most and if that is "
-		 "not set, and costs less; the service then deletes it." },
+	  .doc = "Whether to wait in the service's queue for a cheaper TPU "
+		 "that stays for scheduling.maxRunningTime, by default and at "
+		 "most a week; the service then deletes it." },
 	{ .name = "reservation",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct tpu_vm_block, reservation),
-	  .doc = "The reservation to take it from: its name in the zone, or "
-		 "its path in the API." },
+	  .doc = "The reservation to take it from, by name in the zone or by "
+		 "path in the API." },
 	{ .name = "queued",
 	  .type = FIELD_BOOL,
 	  .fallback = "false",
@@ -63,9 +63,9 @@ static const struct field fields[] = {
 	  .fallback = "1",
 	  .fallback_1 = "1",
 	  .offset = offsetof(struct tpu_vm_block, slices),
-	  .doc = "How many TPUs of this type train together (multislice): "
-		 "with more than one they are waited for in the service's "
-		 "queue, and made and deleted together." },
+	  .doc = "How many TPUs of this type train together (multislice); more "
+		 "than one wait in the service's queue, and are created and "
+		 "deleted together." },
 	{ .name = "validFor",
 	  .type = FIELD_DURATION,
 	  .offset = offsetof(struct tpu_vm_block, valid_for_s),
@@ -74,48 +74,47 @@ static const struct field fields[] = {
 	  .type = FIELD_STRING,
 	  .check = check_time,
 	  .offset = offsetof(struct tpu_vm_block, valid_after),
-	  .doc = "The time before which the service's queue makes no TPU, for "
+	  .doc = "The earliest time at which the queue may create the TPU, for "
 		 "instance 2026-12-01T08:00:00Z." },
 	{ .name = "validUntil",
 	  .type = FIELD_STRING,
 	  .check = check_time,
 	  .offset = offsetof(struct tpu_vm_block, valid_until),
-	  .doc = "The time after which it makes none: the next zone is tried "
-		 "then, or the run fails." },
+	  .doc = "The latest time at which it may; after that jobrun tries the "
+		 "next zone, or the run fails." },
 	TPU_FIELDS_REACH(struct tpu_vm_block),
 	TPU_FIELDS_RIGHTS(struct tpu_vm_block),
 	{ .name = "disks",
 	  .type = FIELD_STRINGS,
 	  .offset = offsetof(struct tpu_vm_block, disks),
-	  .doc = "Disks that exist, to attach: their names, or their paths in "
-		 "the API; with :ro behind it, for reading only." },
+	  .doc = "Existing disks to attach, by name or by path in the API; "
+		 "NAME:ro is read-only." },
 	TPU_FIELDS_BOOT(struct tpu_vm_block),
 	{ .name = "xrtServer",
 	  .type = FIELD_ENUM,
 	  .values = xrt_server_names,
 	  .offset = offsetof(struct tpu_vm_block, xrt_server),
-	  .doc = "Whether XRT's server, for programs of PyTorch/XLA before 2.1 "
-		 "that do not use PJRT, is started on each VM before the "
-		 "program, at every attempt; it is not if not set.  With "
-		 "start, one that runs there already stays; with restart it "
-		 "is ended first, as by xla_dist's "
-		 "--restart-tpuvm-pod-server.  The program finds the "
-		 "variables of xla_dist instead of PJRT's." },
+	  .doc = "Whether to start XRT's server on each VM before every "
+		 "attempt, for programs of PyTorch/XLA before 2.1 that do not "
+		 "use PJRT.  start keeps one that already runs there; restart "
+		 "ends it first, like xla_dist's --restart-tpuvm-pod-server.  "
+		 "The program gets the variables of xla_dist instead of "
+		 "PJRT's." },
 	TPU_FIELDS_SSH(struct tpu_vm_block),
 	{ .name = "lease",
 	  .type = FIELD_DURATION,
 	  .fallback = "1h",
 	  .flags = FIELD_POSITION,
 	  .offset = offsetof(struct tpu_vm_block, lease_s),
-	  .doc = "How long the TPU stays when nothing is heard of jobrun any "
-		 "more: then it deletes itself, and gc deletes it." },
+	  .doc = "How long the TPU stays without hearing from jobrun; then it "
+		 "deletes itself, and gc deletes it." },
 	TPU_FIELD_LOOK(struct tpu_vm_block),
 	{ .name = NULL },
 };
 
 const struct message tpu_vm_message = {
 	.name = "TpuVmBlock",
-	.doc = "What only tpu-vm has.",
+	.doc = "Settings for Cloud TPU VMs.",
 	.size = sizeof(struct tpu_vm_block),
 	.fields = fields,
 };

@@ -16,12 +16,12 @@ static const struct field nfs_fields[] = {
 	  .type = FIELD_STRING,
 	  .flags = FIELD_REQUIRED,
 	  .offset = offsetof(struct vertex_ai_nfs, path),
-	  .doc = "What it exports, from / on." },
+	  .doc = "The exported path, starting with /." },
 	{ .name = "mountPoint",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_REQUIRED,
 	  .offset = offsetof(struct vertex_ai_nfs, mount_point),
-	  .doc = "Where the tasks find it, below /mnt/nfs." },
+	  .doc = "Where tasks find it, below /mnt/nfs." },
 	{ .name = NULL },
 };
 
@@ -37,18 +37,17 @@ static const struct field fields[] = {
 	  .type = FIELD_STRING,
 	  .check = check_url,
 	  .offset = offsetof(struct vertex_ai_block, staging_bucket),
-	  .doc = "Where packages are uploaded to, if jobrun.staging is "
-		 "not given." },
+	  .doc = "Where to upload packages, unless jobrun.staging is set." },
 	{ .name = "tensorboard",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct vertex_ai_block, tensorboard),
-	  .doc = "The Tensorboard that the job's logs go to: "
+	  .doc = "The Tensorboard for the job's logs: "
 		 "projects/NUMBER/locations/REGION/tensorboards/ID." },
 	{ .name = "customJob",
 	  .type = FIELD_TREE,
 	  .check_tree = vertex_job_check,
 	  .offset = offsetof(struct vertex_ai_block, custom_job),
-	  .doc = "What the CustomJob has besides, merged key by key: "
+	  .doc = "More fields of the CustomJob, merged key by key: "
 		 "jobSpec.scheduling.strategy, "
 		 "jobSpec.persistentResourceId.  Items of workerPoolSpecs "
 		 "are merged by their place; the first is the master's." },
@@ -56,14 +55,14 @@ static const struct field fields[] = {
 	  .type = FIELD_STRING,
 	  .values = vertex_strategy_names,
 	  .offset = offsetof(struct vertex_ai_block, strategy),
-	  .doc = "How machines are got: STANDARD, SPOT, which may be taken "
-		 "away at any time, or FLEX_START, which waits for all of them "
-		 "and has them for 7 days at most." },
+	  .doc = "How the service provides machines: STANDARD; SPOT, which it "
+		 "may take away at any time; or FLEX_START, which waits for "
+		 "all of them and keeps them for at most 7 days." },
 	{ .name = "maxWait",
 	  .type = FIELD_DURATION,
 	  .offset = offsetof(struct vertex_ai_block, max_wait_s),
-	  .doc = "With FLEX_START: how long to wait for machines, a day if "
-		 "not set, without end if 0s.  It goes before "
+	  .doc = "With FLEX_START: how long to wait for machines; by default a "
+		 "day, with 0s for ever.  Overrides "
 		 "trainingInput.scheduling.maxWaitTime." },
 	{ .name = "restartOnWorkerRestart",
 	  .type = FIELD_BOOL,
@@ -73,8 +72,8 @@ static const struct field fields[] = {
 	{ .name = "disableRetries",
 	  .type = FIELD_BOOL,
 	  .offset = offsetof(struct vertex_ai_block, disable_retries),
-	  .doc = "Whether internal errors end a job that has begun to run; "
-		 "then restartOnWorkerRestart means nothing." },
+	  .doc = "Whether internal errors end a job that has started running; "
+		 "restartOnWorkerRestart then has no effect." },
 	{ .name = "reservation",
 	  .type = FIELD_STRINGS,
 	  .offset = offsetof(struct vertex_ai_block, reservation),
@@ -87,13 +86,12 @@ static const struct field fields[] = {
 	{ .name = "dashboardAccess",
 	  .type = FIELD_BOOL,
 	  .offset = offsetof(struct vertex_ai_block, dashboard_access),
-	  .doc = "Whether the dashboard of the first container can be "
-		 "reached." },
+	  .doc = "Whether to make the first container's dashboard reachable." },
 	{ .name = "networkAttachment",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct vertex_ai_block, network_attachment),
-	  .doc = "The network attachment that a Private Service Connect "
-		 "interface goes to, instead of trainingInput.network." },
+	  .doc = "The network attachment of a Private Service Connect "
+		 "interface, instead of trainingInput.network." },
 	{ .name = "experiment",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct vertex_ai_block, experiment),
@@ -107,9 +105,9 @@ static const struct field fields[] = {
 	  .type = FIELD_STRING,
 	  .check = check_url,
 	  .offset = offsetof(struct vertex_ai_block, output_directory),
-	  .doc = "What AIP_MODEL_DIR, AIP_CHECKPOINT_DIR and "
-		 "AIP_TENSORBOARD_LOG_DIR of the program are below; "
-		 "trainingInput.jobDir if not set." },
+	  .doc = "The directory above the program's AIP_MODEL_DIR, "
+		 "AIP_CHECKPOINT_DIR and AIP_TENSORBOARD_LOG_DIR; "
+		 "trainingInput.jobDir by default." },
 	{ .name = "executorImage",
 	  .type = FIELD_STRING,
 	  .check = check_image,
@@ -120,23 +118,23 @@ static const struct field fields[] = {
 	  .type = FIELD_MESSAGES,
 	  .message = &nfs_message,
 	  .offset = offsetof(struct vertex_ai_block, nfs_mounts),
-	  .doc = "Directories of NFS servers, for all tasks." },
+	  .doc = "NFS directories to mount in all tasks." },
 	{ .name = "request",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_JSON,
 	  .check = request_check,
 	  .offset = offsetof(struct vertex_ai_block, request),
 	  .doc = "Fields of the API's CustomJob or HyperparameterTuningJob, "
-		 "as the API has them, over what jobrun says: maps are merged, "
-		 "and so are the items of workerPoolSpecs, metrics and "
-		 "parameters by their positions; all else is replaced.  The "
+		 "which override jobrun's: maps are merged, and so are the "
+		 "items of workerPoolSpecs, metrics and parameters by "
+		 "position; everything else is replaced.  The "
 		 "plan shows the whole request." },
 	{ .name = NULL },
 };
 
 const struct message vertex_ai_message = {
 	.name = "VertexAiBlock",
-	.doc = "What only vertex-ai has.",
+	.doc = "Settings for Vertex AI.",
 	.size = sizeof(struct vertex_ai_block),
 	.fields = fields,
 	.fit = vertex_ai_fit,

@@ -52,8 +52,8 @@ static const struct field container_fields[] = {
 	  .type = FIELD_STRINGS,
 	  .check = check_mount,
 	  .offset = offsetof(struct container_block, mounts),
-	  .doc = "Directories of the host that the program sees, besides its "
-		 "source and its run's: DIR, DIR:THERE or DIR:THERE:ro." },
+	  .doc = "More directories of the host to mount, besides the source "
+		 "and the run's folder: DIR, DIR:THERE or DIR:THERE:ro." },
 	{ .name = "workdir",
 	  .type = FIELD_STRING,
 	  .check = check_folder,

@@ -173,11 +173,10 @@ static const struct field jobrun_fields[] = {
 	  .message = &message_preflight,
 	  .offset = offsetof(struct jobrun_block, preflight),
 	  .traits = TRAIT_SUPERVISED,
-	  .doc = "What this machine, or each host, is tested for before setup "
-		 "runs there.  One that fails is named, and the attempt has "
-		 "failed; with jobrun.restart another one that jobrun.hosts "
-		 "names and that has no task takes its place, or it is tested "
-		 "again." },
+	  .doc = "Tests of this machine, or of each host, before setup runs "
+		 "there.  A host that fails is named, and the attempt fails; "
+		 "with jobrun.restart a spare host from jobrun.hosts takes its "
+		 "place, or it is tested again." },
 	{ .name = "source",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_PATH,

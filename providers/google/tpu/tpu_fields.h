@@ -19,7 +19,7 @@
 	  .fallback = "0s", \
 	  .fallback_1 = "0s", \
 	  .offset = offsetof(block, wait_for_capacity_s), \
-	  .doc = "How long to go on trying all of them, if none has any." }
+	  .doc = "How long to keep trying when none of the zones has any." }
 
 /* The network through which the VMs are reached. */
 #define TPU_FIELDS_REACH(block) \
@@ -28,15 +28,14 @@
 	  .fallback = "true", \
 	  .fallback_1 = "true", \
 	  .offset = offsetof(block, external_ips), \
-	  .doc = "Whether the VMs have addresses that can be reached " \
-		 "from outside." }, \
+	  .doc = "Whether the VMs have external addresses." }, \
 	{ .name = "iap", \
 	  .type = FIELD_BOOL, \
 	  .flags = FIELD_POSITION, \
 	  .offset = offsetof(block, iap), \
-	  .doc = "Whether the VMs are reached through Identity-Aware Proxy, by " \
-		 "jobrun itself, with its own credentials: they need no " \
-		 "address outside then." }, \
+	  .doc = "Whether jobrun reaches the VMs through Identity-Aware " \
+		 "Proxy, with its own credentials; they then need no " \
+		 "external addresses." }, \
 	{ .name = "subnetwork", \
 	  .type = FIELD_STRING, \
 	  .offset = offsetof(block, subnetwork), \
@@ -47,12 +46,12 @@
 	{ .name = "tags", \
 	  .type = FIELD_STRINGS, \
 	  .offset = offsetof(block, tags), \
-	  .doc = "Network tags of the VMs, which firewall rules name." }, \
+	  .doc = "Network tags of the VMs, for firewall rules." }, \
 	{ .name = "scopes", \
 	  .type = FIELD_STRINGS, \
 	  .offset = offsetof(block, scopes), \
-	  .doc = "What the service account of the VMs may be used for; all of " \
-		 "Google Cloud if not set." }
+	  .doc = "The access scopes of the VMs' service account; by default " \
+		 "all of Google Cloud." }
 
 /* What the VMs find when they start. */
 #define TPU_FIELDS_BOOT(block) \
@@ -64,7 +63,7 @@
 	  .type = FIELD_STRING, \
 	  .offset = offsetof(block, startup_script), \
 	  .doc = "A script that runs as root when a VM starts, for instance " \
-		 "to install packages; jobrun does not wait for its end." }
+		 "to install packages; jobrun does not wait for it." }
 
 /* How jobrun logs in to the VMs, and how long that may take. */
 #define TPU_FIELDS_SSH(block) \
@@ -73,28 +72,29 @@
 	  .flags = FIELD_POSITION, \
 	  .check = check_login, \
 	  .offset = offsetof(block, ssh_user), \
-	  .doc = "Who logs in on the VMs; if not set, who runs jobrun." }, \
+	  .doc = "The user to log in to the VMs as; by default the one who " \
+		 "runs jobrun." }, \
 	{ .name = "sshKey", \
 	  .type = FIELD_STRING, \
 	  .flags = FIELD_POSITION | FIELD_PATH, \
 	  .offset = offsetof(block, ssh_key), \
-	  .doc = "The file with the public key that the VMs let in; if not " \
-		 "set, ~/.ssh/google_compute_engine.pub, id_ed25519.pub or " \
-		 "id_rsa.pub." }, \
+	  .doc = "The file with the public key to install on the VMs; by " \
+		 "default ~/.ssh/google_compute_engine.pub, id_ed25519.pub " \
+		 "or id_rsa.pub." }, \
 	{ .name = "readyTimeout", \
 	  .type = FIELD_DURATION, \
 	  .fallback = "30m", \
 	  .flags = FIELD_POSITION, \
 	  .offset = offsetof(block, ready_timeout_s), \
-	  .doc = "How long the TPU may take to be usable, once it is being " \
-		 "made." }, \
+	  .doc = "How long the TPU may take to become usable, once the " \
+		 "service creates it." }, \
 	{ .name = "sshTimeout", \
 	  .type = FIELD_DURATION, \
 	  .fallback = "2m", \
 	  .flags = FIELD_POSITION, \
 	  .offset = offsetof(block, ssh_timeout_s), \
-	  .doc = "How long its VMs may take to let jobrun in, once it is " \
-		 "usable: if one has not by then, the run fails." }
+	  .doc = "How long its VMs may take to accept jobrun's login, once " \
+		 "it is usable; after that the run fails." }
 
 /* How often jobrun checks the TPU. */
 #define TPU_FIELD_LOOK(block) \
@@ -103,7 +103,7 @@
 	  .fallback = "30s", \
 	  .flags = FIELD_POSITION, \
 	  .offset = offsetof(block, look_every_s), \
-	  .doc = "How often its state is asked for while the job runs." }
+	  .doc = "How often to ask for its state while the job runs." }
 
 /* clang-format on */
 

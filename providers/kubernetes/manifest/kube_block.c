@@ -124,21 +124,20 @@ static const struct field fields[] = {
 	  .type = FIELD_STRING,
 	  .flags = FIELD_PATH,
 	  .offset = offsetof(struct kubernetes_block, kubeconfig),
-	  .doc = "The file that says how to reach the cluster, if it is "
-		 "not $KUBECONFIG or ~/.kube/config.  One that is part of the "
-		 "repository may hold a certificate or a token, but no exec, "
-		 "tokenFile, auth-provider or proxy-url." },
+	  .doc = "The kubeconfig of the cluster, by default $KUBECONFIG or "
+		 "~/.kube/config.  One in the repository may hold a "
+		 "certificate or a token, but no exec, tokenFile, "
+		 "auth-provider or proxy-url." },
 	{ .name = "context",
 	  .type = FIELD_STRING,
 	  .check = check_context,
 	  .offset = offsetof(struct kubernetes_block, context),
-	  .doc = "The context to use of that file, if it is not the "
-		 "current one." },
+	  .doc = "The context of that file; by default its current one." },
 	{ .name = "namespace",
 	  .type = FIELD_STRING,
 	  .check = check_name,
 	  .offset = offsetof(struct kubernetes_block, name_space),
-	  .doc = "The namespace to run in, if it is not the context's." },
+	  .doc = "The namespace to run in; by default the context's." },
 	{ .name = "launcher",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct kubernetes_block, launcher),
@@ -173,24 +172,23 @@ static const struct field fields[] = {
 	  .message = &message_volume,
 	  .check = check_name,
 	  .offset = offsetof(struct kubernetes_block, volumes),
-	  .doc = "Directories of the tasks, by name.  One called run is where "
-		 "JOBRUN_RUN_DIR is, which else goes with its pod." },
+	  .doc = "Volumes of the tasks, by name.  One called run holds "
+		 "JOBRUN_RUN_DIR, which otherwise disappears with its pod." },
 	{ .name = "controller",
 	  .type = FIELD_ENUM,
 	  .values = controller_names,
 	  .fallback = "auto",
 	  .fallback_1 = "auto",
 	  .offset = offsetof(struct kubernetes_block, controller),
-	  .doc = "What runs the pods: a JobSet, or an Indexed Job, which all "
-		 "clusters have.  auto takes a JobSet where the cluster has "
-		 "them." },
+	  .doc = "What runs the pods: a JobSet, or an Indexed Job, which every "
+		 "cluster has.  auto takes a JobSet if the cluster has them." },
 	{ .name = "gpuSelector",
 	  .type = FIELD_ENUM,
 	  .values = gpu_selector_names,
 	  .fallback = "gke",
 	  .fallback_1 = "gke",
 	  .offset = offsetof(struct kubernetes_block, gpu_selector),
-	  .doc = "How nodes with the wanted GPU are found: gke by the label "
+	  .doc = "How to find nodes with the right GPU: gke by the label "
 		 "cloud.google.com/gke-accelerator, none by nodeSelector "
 		 "alone." },
 	{ .name = "capacity",
@@ -198,24 +196,24 @@ static const struct field fields[] = {
 	  .values = capacity_names,
 	  .fallback = "any",
 	  .offset = offsetof(struct kubernetes_block, capacity),
-	  .doc = "Which of GKE's nodes to take: spot, which may be taken away, "
-		 "flex-start, which are made for the job and last 7 days at "
-		 "most, or queued, which come by a provisioning request all "
-		 "at once: a Kueue queue makes that." },
+	  .doc = "Which GKE nodes to take: spot, which may be taken away; "
+		 "flex-start, created for the job and kept for at most 7 days; "
+		 "or queued, provisioned all at once by a request that a Kueue "
+		 "queue makes." },
 	{ .name = "reservation",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct kubernetes_block, reservation),
-	  .doc = "The reservation of Compute Engine whose nodes to take." },
+	  .doc = "The Compute Engine reservation whose nodes to take." },
 	{ .name = "requiredTopology",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct kubernetes_block, required_topology),
-	  .doc = "With a Kueue queue: the label of nodes within one value of "
-		 "which all pods of a role must be, for instance "
-		 "cloud.google.com/gce-topology-block." },
+	  .doc = "With a Kueue queue: the node label, for instance "
+		 "cloud.google.com/gce-topology-block, for which all pods of a "
+		 "role must share one value." },
 	{ .name = "preferredTopology",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct kubernetes_block, preferred_topology),
-	  .doc = "The same where it can be had; else they are spread." },
+	  .doc = "The same if possible; otherwise the pods are spread." },
 	{ .name = "podSecurity",
 	  .type = FIELD_ENUM,
 	  .values = pod_security_names,
@@ -227,8 +225,8 @@ static const struct field fields[] = {
 	{ .name = "limits",
 	  .type = FIELD_BOOL,
 	  .offset = offsetof(struct kubernetes_block, limits),
-	  .doc = "Whether pods are limited to the CPUs and the memory that "
-		 "they request: for namespaces whose quota asks for limits." },
+	  .doc = "Whether to limit pods to the CPUs and the memory that they "
+		 "request, for namespaces whose quota demands limits." },
 	{ .name = "restart",
 	  .type = FIELD_ENUM,
 	  .values = restart_names,
@@ -251,28 +249,28 @@ static const struct field fields[] = {
 	  .type = FIELD_DURATION,
 	  .offset = offsetof(struct kubernetes_block, ttl_s),
 	  .doc = "How long the job's objects stay after its end.  A small "
-		 "ConfigMap says for longer that it has succeeded, if somebody "
-		 "has followed it or looked at it by then." },
+		 "ConfigMap keeps the fact that it succeeded, if somebody "
+		 "followed it or looked at it by then." },
 	{ .name = "pod",
 	  .type = FIELD_TREE,
 	  .check_tree = kube_pod_check,
 	  .offset = offsetof(struct kubernetes_block, pod),
-	  .doc = "What pods have besides, as metadata and spec of a pod "
-		 "template, merged as 'kubectl patch --type strategic' "
+	  .doc = "More of the pods' metadata and spec, as in a pod template, "
+		 "merged as 'kubectl patch --type strategic' "
 		 "does: tolerations, affinity, securityContext.  The "
 		 "program's container is called main." },
 	{ .name = "job",
 	  .type = FIELD_TREE,
 	  .check_tree = kube_job_check,
 	  .offset = offsetof(struct kubernetes_block, job),
-	  .doc = "What the Job, or the JobSet and each of its Jobs, have "
-		 "besides, as metadata and spec." },
+	  .doc = "More metadata and spec of the Job, or of the JobSet and each "
+		 "of its Jobs." },
 	{ .name = NULL },
 };
 
 const struct message kubernetes_message = {
 	.name = "KubernetesBlock",
-	.doc = "What only kubernetes has.",
+	.doc = "Settings for Kubernetes.",
 	.size = sizeof(struct kubernetes_block),
 	.fields = fields,
 };

@@ -11,6 +11,7 @@
 #include "core/base/file.h"
 #include "core/base/repository.h"
 #include "core/base/text.h"
+#include "core/job/check.h"
 #include "schema/catalogue/catalogue_check.h"
 #include "schema/catalogue/catalogue_read.h"
 
@@ -110,6 +111,49 @@ static void sign(struct catalogue *user, const char *origin)
 	user->prices.origin = origin;
 }
 
+/* What the file's row of a known accelerator leaves out stays as it was. */
+static void inherit(struct catalogue *user, const struct catalogue *under)
+{
+	size_t i;
+
+	for (i = 0; i < user->accelerator_count; i++) {
+		struct accelerator *one =
+			(struct accelerator *)&user->accelerators[i];
+		const struct accelerator *old =
+			catalogue_accelerator(under, one->type);
+
+		if (!old)
+			continue;
+		one->later = one->later || old->later;
+		one->flex_start = one->flex_start || old->flex_start;
+		if (!one->gres)
+			one->gres = old->gres;
+		if (!one->region_count) {
+			one->regions = old->regions;
+			one->region_count = old->region_count;
+		}
+		if (!one->fit_count) {
+			one->fits = old->fits;
+			one->fit_count = old->fit_count;
+		}
+	}
+}
+
+/* A gres becomes a line of batch scripts. */
+static int check_gres(const struct catalogue *user, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < user->accelerator_count; i++) {
+		const struct accelerator *one = &user->accelerators[i];
+
+		if (one->gres && check_option(one->gres, err) < 0)
+			return error_prefix(err, "accelerator '%s': gres",
+					    one->type);
+	}
+	return 0;
+}
+
 static int add(const char *path, const char *shown, struct error *err)
 {
 	size_t len;
@@ -118,7 +162,8 @@ static int add(const char *path, const char *shown, struct error *err)
 	struct layer *layer;
 
 	free(text);
-	if (!user || catalogue_check(user, the_catalogue, err) < 0) {
+	if (!user || catalogue_check(user, the_catalogue, err) < 0 ||
+	    check_gres(user, err) < 0) {
 		catalogue_free(user);
 		return error_prefix(err, "catalogue '%s'", shown);
 	}
@@ -128,6 +173,7 @@ static int add(const char *path, const char *shown, struct error *err)
 	layer->under = layers;
 	layers = layer;
 	sign(user, layer->origin);
+	inherit(user, the_catalogue);
 	join(user, the_catalogue, &layer->both);
 	the_catalogue = &layer->both;
 	return 0;

@@ -42,6 +42,58 @@ static void *memory(void *ctx, void *old, size_t size)
 	return NULL;
 }
 
+static bool is_text(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 127)
+			return false;
+	return true;
+}
+
+/* Whether all strings can be a word of a line and be shown on a terminal.
+ * `at` is where a value of this form is, or the pointer to it. */
+static bool is_printable_at(const char *at, const cyaml_schema_value_t *form,
+			    uint64_t count)
+{
+	const cyaml_schema_field_t *field;
+	const cyaml_schema_value_t *item;
+	uint64_t i, n;
+
+	if (form->flags & CYAML_FLAG_POINTER)
+		memcpy(&at, at, sizeof(at));
+	if (!at)
+		return true;
+	if (form->type == CYAML_STRING)
+		return is_text(at);
+	if (form->type == CYAML_SEQUENCE) {
+		item = form->sequence.entry;
+		for (i = 0; i < count; i++)
+			if (!is_printable_at(
+				    at + i * (item->flags & CYAML_FLAG_POINTER
+						      ? sizeof(at)
+						      : item->data_size),
+				    item, 0))
+				return false;
+	}
+	if (form->type == CYAML_MAPPING)
+		for (field = form->mapping.fields; field->key; field++) {
+			n = 0;
+			if (field->value.type == CYAML_SEQUENCE)
+				memcpy(&n, at + field->count_offset,
+				       field->count_size);
+			if (!is_printable_at(at + field->data_offset,
+					     &field->value, n))
+				return false;
+		}
+	return true;
+}
+
+/* The value at the top is behind a pointer. */
+static bool is_printable(void *data, const cyaml_schema_value_t *form)
+{
+	return is_printable_at((const char *)&data, form, 0);
+}
+
 void *shipped_read(const char *text, size_t len,
 		   const cyaml_schema_value_t *schema, struct error *err)
 {
@@ -57,13 +109,18 @@ void *shipped_read(const char *text, size_t len,
 
 	ret = cyaml_load_data((const uint8_t *)text, len, &config, schema,
 			      &data, NULL);
-	if (ret == CYAML_OK && data)
+	if (ret == CYAML_OK && data && is_printable(data, schema))
 		return data;
-	if (ret == CYAML_OK)
+	if (ret == CYAML_OK && data)
+		error_set(err, ERROR_INVALID,
+			  "a string in it has a line break or another control "
+			  "character");
+	else if (ret == CYAML_OK)
 		error_set(err, ERROR_INVALID, "it is empty");
 	else
 		error_set(err, ERROR_INVALID, "%s",
 			  why.text[0] ? why.text : cyaml_strerror(ret));
+	shipped_free(data, schema);
 	return NULL;
 }
 

@@ -251,11 +251,45 @@ json_t *foreign_shell(const char *text)
 
 /* ---- what is left ------------------------------------------------------ */
 
+/* Whether a value of that name may be a secret, which a job file must not
+ * have. */
+static bool is_secret(const char *path)
+{
+	static const char *const words[] = {
+		"secret", "password", "token", "credential", "_auth", "_key",
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT(words); i++)
+		if (strcasestr(path, words[i]))
+			return true;
+	return false;
+}
+
+static void lose_value(struct foreign *foreign, const json_t *value,
+		       const char *path)
+{
+	char *text = json_dumps(value, JSON_ENCODE_ANY);
+
+	if (is_secret(path))
+		import_loss(foreign->import,
+			    "%s:%lld: %s: its value may be a secret, and is "
+			    "not copied; jobrun.secrets says where to read one",
+			    foreign->file,
+			    json_get_int(foreign->lines, path, 1), path);
+	else
+		import_loss(foreign->import,
+			    "%s:%lld: %s=%.80s: no field for it", foreign->file,
+			    json_get_int(foreign->lines, path, 1), path,
+			    text ? text : "");
+	free(text);
+}
+
 static void lose(struct foreign *foreign, const json_t *value, const char *path)
 {
 	const char *key;
 	json_t *item;
-	char *below, *text;
+	char *below;
 	size_t i;
 
 	if (json_is_object(value)) {
@@ -273,13 +307,8 @@ static void lose(struct foreign *foreign, const json_t *value, const char *path)
 			lose(foreign, item, below);
 			free(below);
 		}
-	} else if (!json_is_null(value)) {
-		text = json_dumps(value, JSON_ENCODE_ANY);
-		import_loss(foreign->import,
-			    "%s:%lld: %s=%.80s: no field for it", foreign->file,
-			    json_get_int(foreign->lines, path, 1), path,
-			    text ? text : "");
-		free(text);
+	} else if (!json_is_null(value) || is_secret(path)) {
+		lose_value(foreign, value, path);
 	}
 }
 

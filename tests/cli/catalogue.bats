@@ -111,7 +111,7 @@ YAML
   [ "$(jq -r .date rows.json | tr -d 0-9)" = -- ]
   # A row of one's own takes the place of the shipped one.
   (cd repo && jobrun explain accelerators --format json) >rows.json
-  [ "$(jq '[.entries[] | select(.type == "NVIDIA_H100_80GB")] | length' rows.json)" = 1 ]
+  [ "$(jq -c '[.entries[] | select(.type == "NVIDIA_H100_80GB") | .origin] | unique' rows.json)" = '["jobrun.catalogue"]' ]
   # An option goes before the repository.
   sed 's/18.5/20/; s/dgx-h100, vcpus: 224/dgx-h100, vcpus: 96/' repo/jobrun.catalogue >other.yaml
   run jobrun explain machine-types --format json --catalogue other.yaml
@@ -148,8 +148,28 @@ families: [{name: a, source: b, machines: [{name: a-1, vcpus: 1, memoryGb: 1, ac
 families: [{name: a, source: b, machines: [{name: a-1, vcpus: 1, memoryGb: 1, acceleratorType: NVIDIA_L44, acceleratorCount: 1}]}]|did you mean 'NVIDIA_L4'?
 families: [{name: a, source: b, machines: [{name: a-1, vcpus: 1, memoryGb: 1}, {name: a-1, vcpus: 1, memoryGb: 1}]}]|'a-1' appears twice
 accelerators: [{type: nvidia, source: b}]|capitals
+accelerators: [{type: NVIDIA_L4, gres: "gpu:l4 --wrap=evil", source: b}]|gres: must be one word
+accelerators: [{type: NVIDIA_L4, gres: "gpu:l4\\ntouch pwned", source: b}]|control character
+accelerators: [{type: NVIDIA_L4, source: "b\\e[31m"}]|control character
+accelerators: [{type: NVIDIA_L4, source: b, fits: [{machines: ["a-1\\tb"], counts: [1]}]}]|control character
 regionGroups: [{source: b, regions: [{name: moon-east1, zones: "1"}]}]|letters of its zones
 currency: EUR|go together
 {currency: EUR, prices: [{machineType: a, perHour: -1}]}|0 or more
 TABLE
+}
+
+@test "a row of a known accelerator that only adds its gres keeps the rest" {
+  cat >a.yaml <<'EOF'
+jobId: a
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: a3-highgpu-8g
+  masterConfig: {acceleratorConfig: {type: NVIDIA_H100_80GB, count: 8}}
+jobrun: {provider: slurm, command: [x]}
+EOF
+  echo 'accelerators: [{type: NVIDIA_H100_80GB, gres: "gpu:hopper", source: ours}]' >own.yaml
+  jobrun validate --strict --catalogue own.yaml a.yaml
+  jobrun render --to slurm --catalogue own.yaml a.yaml | grep -- "--gres=gpu:hopper:8"
+  sed -i 's/provider: slurm, command: .x./provider: vertex-ai/' a.yaml
+  jobrun validate --catalogue own.yaml a.yaml
 }

@@ -241,3 +241,29 @@ YAML
   echo "$output"
   [ "$status" -eq 0 ]
 }
+
+@test "import copies no secret, not even into a comment" {
+  cat >task.yaml <<'EOF'
+name: x
+resources: {accelerators: "H100:8"}
+run: python3 t.py
+secrets: {HF_TOKEN: null, WANDB: hunter2}
+EOF
+  cat >task.dstack.yml <<'EOF'
+type: task
+name: x
+commands: [python3 t.py]
+registry_auth: {username: me, password: hunter2}
+EOF
+  for file in task.yaml task.dstack.yml; do
+    run jobrun import "$file"
+    echo "$output"
+    [ "$status" = 65 ]
+    [[ $output == *"may be a secret, and is not copied"* ]]
+    refute grep hunter2 <<<"$output"
+    run jobrun import --lossy "$file"
+    refute grep hunter2 <<<"$output"
+  done
+  run jobrun import task.yaml
+  [[ $output == *"task.yaml:4: secrets.HF_TOKEN: "* ]]
+}

@@ -10,6 +10,7 @@
 #include "core/provider/placeholder.h"
 #include "providers/google/base/endpoint.h"
 #include "providers/google/google_labels.h"
+#include "providers/google/tpu/tpu_places.h"
 #include "providers/tpunode/tpunode.h"
 
 char *tpu_node_path(const struct resource *it,
@@ -52,10 +53,8 @@ void tpu_node_set_found(struct resource *found, json_t *shown,
 
 void tpu_node_adapt(struct resource *want, const struct resource *found)
 {
-	const struct tpu_node_place place = {
-		.project = json_get_text(found->outputs, "project", ""),
-		.zone = json_get_text(found->outputs, "zone", ""),
-	};
+	struct tpu_node_place place;
+	struct tpu_place_known at;
 	bool node = want->kind == &kind_tpu_node;
 	json_t *body = json_object_get(want->request, "body");
 	struct buf url = { 0 };
@@ -63,12 +62,9 @@ void tpu_node_adapt(struct resource *want, const struct resource *found)
 
 	if (!want->request)
 		return;
-	json_put_text(want->properties, "project", place.project);
-	/* The plan shows the first zone wherever the node was found, as all of
-	 * them are tried when it is created again. */
-	if (!placeholder_any(json_object_get(want->properties, "zone")))
-		json_put_text(want->properties, "zone",
-			      json_get_text(found->outputs, "firstZone", ""));
+	tpu_place_known(want, found, &at);
+	place = (struct tpu_node_place){ .project = at.project,
+					 .zone = at.zone };
 	path = tpu_node_collection(want->kind->name, &place);
 	endpoint_add(node ? SERVICE_TPU : SERVICE_COMPUTE, NULL, &url);
 	if (node)
@@ -78,13 +74,20 @@ void tpu_node_adapt(struct resource *want, const struct resource *found)
 	json_put_text(want->request, "url", url.data);
 	buf_done(&url);
 	free(path);
-	if (want->kind != &kind_instance_group)
+	if (want->kind == &kind_instance_group) {
+		path = tpu_node_collection(kind_instance_template.name, &place);
+		buf_printf(&url, "%s/%s", path, want->name);
+		json_put_text(body, "instanceTemplate", url.data);
+		buf_done(&url);
+		free(path);
+	}
+	if (found->unseen)
 		return;
-	path = tpu_node_collection(kind_instance_template.name, &place);
-	buf_printf(&url, "%s/%s", path, want->name);
-	json_put_text(body, "instanceTemplate", url.data);
-	buf_done(&url);
-	free(path);
+	json_put_text(want->properties, "project", at.project);
+	/* The plan shows the first zone wherever the node was found, as all of
+	 * them are tried when it is created again. */
+	if (!placeholder_any(json_object_get(want->properties, "zone")))
+		json_put_text(want->properties, "zone", at.first_zone);
 }
 
 int tpu_node_pending(const struct resource *have, const char *made,

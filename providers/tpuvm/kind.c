@@ -145,22 +145,23 @@ out:
 /* Sets where the node is, or will be if there is capacity. */
 static void node_adapt(struct resource *want, const struct resource *found)
 {
-	const char *project = json_get_text(found->outputs, "project", "");
-	const char *zone = json_get_text(found->outputs, "zone", "");
 	const char *url = json_get_text(want->request, "url", NULL);
+	struct tpu_place_known at;
 	struct buf path = { 0 };
 
 	if (!url)
 		return;
-	json_put_text(want->properties, "project", project);
-	/* The plan shows the first zone wherever the node was found, as all of
-	 * them are tried when it is created again. */
-	json_put_text(want->properties, "zone",
-		      json_get_text(found->outputs, "firstZone", ""));
+	tpu_place_known(want, found, &at);
 	endpoint_add(SERVICE_TPU, NULL, &path);
 	buf_printf(&path, "%s/projects/%s/locations/%s/%s",
-		   tpu_vm_version(want->properties), project, zone,
+		   tpu_vm_version(want->properties), at.project, at.zone,
 		   path_base(url));
+	/* The plan shows the first zone wherever the node was found, as all of
+	 * them are tried when it is created again. */
+	if (!found->unseen) {
+		json_put_text(want->properties, "project", at.project);
+		json_put_text(want->properties, "zone", at.first_zone);
+	}
 	json_put_text(want->request, "url", path.data);
 	buf_done(&path);
 }

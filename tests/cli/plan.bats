@@ -183,3 +183,34 @@ END
   [ "$status" -eq 75 ]
   [[ $output == *"job 'q': its file's settings have changed"* ]]
 }
+
+@test "offline, a TPU's plan has the project and the zone of its file" {
+  cat >a.yaml <<'YAML'
+jobId: t
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-8
+  workerType: cloud_tpu
+  workerCount: 1
+  workerConfig: {acceleratorConfig: {type: TPU_V3, count: 8}}
+jobrun:
+  provider: tpu-vm
+  project: proj-123
+  zone: us-central1-a
+  command: [python3, train.py]
+YAML
+  jobrun plan --offline --provider tpu-vm a.yaml >plan
+  grep -q '^ *project  *proj-123$' plan
+  grep -q '^ *zone  *us-central1-a$' plan
+  jobrun plan --offline --format json a.yaml |
+    grep -q '/projects/proj-123/locations/us-central1-a/nodes?nodeId=t"'
+  sed -i 's/provider: tpu-vm/provider: tpu-node\n  tpu-node: {runtimeVersion: pytorch-1.13}/' a.yaml
+  jobrun plan --offline a.yaml >plan
+  [ "$(grep -c '^ *project  *proj-123$' plan)" -ge 2 ]
+  refute grep '""' plan
+  jobrun plan --offline --format json a.yaml >plan.json
+  grep -q '"projects/proj-123/global/instanceTemplates/t"' plan.json
+  # Without a project in the file nobody has looked for one.
+  sed -i '/project:/d' a.yaml
+  jobrun plan --offline --format json a.yaml | grep -q '/projects/-/locations/us-central1-a/'
+}

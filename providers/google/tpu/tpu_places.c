@@ -59,6 +59,24 @@ int tpu_places_find(struct google *google, const struct resource *it,
 	return 0;
 }
 
+void tpu_place_known(const struct resource *want, const struct resource *found,
+		     struct tpu_place_known *out)
+{
+	const json_t *others = json_object_get(want->properties, "otherZones");
+	const char *zone = json_string_value(json_array_get(others, 0));
+
+	if (found->unseen) {
+		out->project = json_get_text(want->properties, "project", "-");
+		out->zone = json_get_text(want->properties, "zone",
+					  zone ? zone : "-");
+		out->first_zone = out->zone;
+		return;
+	}
+	out->project = json_get_text(found->outputs, "project", "");
+	out->zone = json_get_text(found->outputs, "zone", "");
+	out->first_zone = json_get_text(found->outputs, "firstZone", "");
+}
+
 void tpu_places_put(json_t *properties, const struct job *job,
 		    const struct strings *others, long patience_s)
 {

@@ -22,6 +22,18 @@ int tpu_places_find(struct google *google, const struct resource *it,
 		    struct arena *mem, struct tpu_places *out,
 		    struct error *err);
 
+/* Where a TPU is, or will be if there is capacity. */
+struct tpu_place_known {
+	const char *project;
+	const char *zone;
+	const char *first_zone; /* that the plan shows */
+};
+
+/* By what a read has found, or if nothing was looked at, by what the file says;
+ * "-", Google's word for any, where it does not.  Borrowed. */
+void tpu_place_known(const struct resource *want, const struct resource *found,
+		     struct tpu_place_known *out);
+
 /* Adds the job's settings: its project and zone, the zones to try after that,
  * and for how long to keep trying. */
 void tpu_places_put(json_t *properties, const struct job *job,

@@ -169,11 +169,9 @@ static int explain(const struct app *app, const char *path,
 		return print_man(&all, path, out, err);
 	if (listing)
 		return print_listing(app, listing, &all, json, out, err);
-	else if (!brackets &&
-		 (!rule || outline_find(&all, path, &at, err) == 0))
+	if (!brackets && (!rule || outline_find(&all, path, &at, err) == 0))
 		return print_both(app, &all, path, rule, opts, out, err);
-	else
-		print_rule(app, &all, rule, json, out);
+	print_rule(app, &all, rule, json, out);
 	return 0;
 }
 

@@ -61,10 +61,22 @@ bool text_is_utf8(const char *text)
 	return true;
 }
 
+static bool is_control(char c)
+{
+	return (unsigned char)c < ' ' || c == 127;
+}
+
+bool text_is_printable(const char *text)
+{
+	while (*text && !is_control(*text))
+		text++;
+	return !*text;
+}
+
 void text_make_printable(char *text)
 {
 	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 127)
+		if (is_control(*text))
 			*text = '?';
 }
 

@@ -15,6 +15,8 @@ bool text_is_within(const char *path, const char *above, char separator);
 size_t text_utf8_len(const char *text);
 bool text_is_utf8(const char *text);
 
+/* Whether a text has no control characters, so that it is one line. */
+bool text_is_printable(const char *text);
 /* Replaces control characters, as names come from others and are shown on a
  * terminal. */
 void text_make_printable(char *text); /* they become '?' */

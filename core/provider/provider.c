@@ -150,6 +150,12 @@ struct unused {
 	size_t count;
 };
 
+bool use_is_none(const char *use)
+{
+	return !*use || text_starts(use, USE_NOT_USED) ||
+	       text_starts(use, USE_LEFT_OUT);
+}
+
 const char *provider_use(const struct provider *provider, const char *path,
 			 bool honoured)
 {
@@ -210,8 +216,7 @@ static bool visit_field(void *ctx, const char *path, bool honoured)
 	struct unused *unused = ctx;
 	const char *use = provider_use(unused->provider, path, honoured);
 
-	if (*use && !text_starts(use, USE_NOT_USED) &&
-	    !text_starts(use, USE_LEFT_OUT))
+	if (!use_is_none(use))
 		return true;
 	if (!is_noted(unused->all, path))
 		add_unused(unused, path, use);

@@ -293,8 +293,9 @@ struct kind {
 	int (*update)(void *ctx, const struct resource *want,
 		      struct error *err);
 	/* Deletes; already gone is success.  1: it is deleted, and `err` says
-	 * what stays.  For a run: forgets it, logs included.  NULL, beside an `update` and no `list`: the resource is
-	 * shared with others, and stays. */
+	 * what stays.  For a run: forgets it, logs included.  NULL, beside an
+	 * `update` and no `list`: the resource is shared with others, and
+	 * stays. */
 	int (*delete)(void *ctx, const struct resource *have,
 		      struct error *err);
 	/* Looks once, never sleeps.  NULL: done when created.  While the
@@ -361,6 +362,9 @@ struct field_use {
 /* The field does what its own description says, or those below it do. */
 #define USE_AS_DOCUMENTED "as documented"
 #define USE_SEE_FIELDS "see its fields"
+
+/* Whether such a text says that the field has no effect; so does "". */
+bool use_is_none(const char *use);
 
 struct provider;
 /* What the provider makes of a field, where `honoured` says whether it has the

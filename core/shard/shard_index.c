@@ -6,6 +6,7 @@
 
 #include "core/base/beneath.h"
 #include "core/base/json.h"
+#include "core/base/text.h"
 
 #define FORMAT_VERSION 1
 #define NAME_LEN_MAX 255
@@ -96,7 +97,6 @@ static int read_number(const json_t *json, const char *key, long long min,
 static int read_name(const json_t *json, const char **out, struct error *err)
 {
 	const char *name = json_get_text(json, "name", "");
-	const char *p;
 
 	if (!*name || strlen(name) > NAME_LEN_MAX || strchr(name, '/') ||
 	    !strcmp(name, ".") || !strcmp(name, ".."))
@@ -104,9 +104,8 @@ static int read_name(const json_t *json, const char **out, struct error *err)
 			      "must be the name of a file beside the "
 			      "index",
 			      err);
-	for (p = name; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 127)
-			return refuse("name", "has control characters", err);
+	if (!text_is_printable(name))
+		return refuse("name", "has control characters", err);
 	*out = name;
 	return 0;
 }

@@ -33,8 +33,8 @@ struct strings wrap_docker(const struct run_spec *spec,
 /*
  * Wraps a command in `jobrun contain`, by the program that starts it, with the
  * folders of the run and those named in the file; sets `after` to the command
- * that removes the container, and adds CONTAINER_VARIABLE to `env`.  Without a container, the command itself and an
- * empty `after`.  `after` may be NULL.
+ * that removes the container, and adds CONTAINER_VARIABLE to `env`.  Without a
+ * container, the command itself and an empty `after`.  `after` may be NULL.
  */
 struct strings wrap_contain(const struct run_spec *spec, size_t ordinal,
 			    const struct strings *command,

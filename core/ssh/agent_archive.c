@@ -13,6 +13,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
+#include "core/base/text.h"
 
 #define DEPTH_MAX 64
 #define BLOCK (256 << 10)
@@ -41,14 +42,11 @@ __attribute__((format(printf, 2, 3))) static int fail(struct error *err,
 {
 	char text[sizeof(err->text)];
 	va_list args;
-	char *p;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	for (p = text; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 127)
-			*p = '?';
+	text_make_printable(text);
 	return error_set(err, ERROR_INVALID, "%s", text);
 }
 

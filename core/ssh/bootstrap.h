@@ -20,7 +20,8 @@ struct bootstrap {
 char *bootstrap_command(const char *directory);
 
 /* The command that enters a process of a task with the agent that is there;
- * its target (core/enter/enter.h), "--" and the words of a command follow.  The caller frees. */
+ * its target (core/enter/enter.h), "--" and the words of a command follow.  The
+ * caller frees. */
 char *bootstrap_enter_command(const char *directory);
 
 /*

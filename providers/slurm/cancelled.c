@@ -2,9 +2,9 @@
 /*
  * Finds out who has cancelled a job.  Slurm's CANCELLED does not say: 'jobrun
  * cancel' did, or a look that found the run over while Slurm kept the job, or
- * somebody with scancel.  So before it cancels, jobrun notes the state with which the run
- * ends: for other machines in the run's folder on the cluster, and as the
- * shared disk may be full, in the folder here.
+ * somebody with scancel.  So before it cancels, jobrun notes the state with
+ * which the run ends: for other machines in the run's folder on the cluster,
+ * and as the shared disk may be full, in the folder here.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
+#include "core/base/text.h"
 
 /* Keeps the first error and the first position that libcyaml logs: it logs
  * positions from the inside out. */
@@ -42,14 +43,6 @@ static void *memory(void *ctx, void *old, size_t size)
 	return NULL;
 }
 
-static bool is_text(const char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 127)
-			return false;
-	return true;
-}
-
 /* Whether all strings can be a word of a line and be shown on a terminal.
  * `at` is where a value of this form is, or the pointer to it. */
 static bool is_printable_at(const char *at, const cyaml_schema_value_t *form,
@@ -64,7 +57,7 @@ static bool is_printable_at(const char *at, const cyaml_schema_value_t *form,
 	if (!at)
 		return true;
 	if (form->type == CYAML_STRING)
-		return is_text(at);
+		return text_is_printable(at);
 	if (form->type == CYAML_SEQUENCE) {
 		item = form->sequence.entry;
 		for (i = 0; i < count; i++)

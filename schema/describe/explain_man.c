@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
-#include "core/base/text.h"
 #include "schema/describe/explain.h"
 #include "schema/tables/tables.h"
 
@@ -185,26 +184,6 @@ static bool is_listed(const char *use)
 	return !*use || !strcmp(use, USE_AS_DOCUMENTED);
 }
 
-/* Whether the field is a provider's block. */
-static bool is_block(const struct outline *all, const char *path)
-{
-	static const char block[] = "jobrun.";
-	size_t i;
-
-	for (i = 0; all->provider_names[i]; i++)
-		if (text_starts(path, block) &&
-		    !strcmp(path + strlen(block), all->provider_names[i]))
-			return true;
-	return false;
-}
-
-/* Whether the provider leaves the field alone, for a reason or none. */
-static bool is_unused(const char *use)
-{
-	return !*use || text_starts(use, USE_NOT_USED) ||
-	       text_starts(use, USE_LEFT_OUT);
-}
-
 /* A field that is used as the one above it is not worth a line. */
 static void put_uses(struct uses *uses, const struct message *message,
 		     const char *path, const char *above)
@@ -221,10 +200,10 @@ static void put_uses(struct uses *uses, const struct message *message,
 			 *path ? "." : "", fields[i].name);
 		use = outline_use(uses->all, uses->provider, deeper);
 		if (fields[i].flags & FIELD_OUTPUT || !use ||
-		    is_block(uses->all, deeper))
+		    outline_owner(uses->all, deeper))
 			continue;
 		if (strcmp(use, above) != 0 &&
-		    !(is_unused(use) && is_unused(above)))
+		    !(use_is_none(use) && use_is_none(above)))
 			put_use(uses, deeper, use);
 		if (below)
 			put_uses(uses, below, deeper, use);

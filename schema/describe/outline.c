@@ -351,9 +351,8 @@ static bool is_honoured(const struct outline *all, const char *path,
 	return true;
 }
 
-/* Returns the provider whose block has the path, or NULL. */
-static const struct provider *owner_of(const struct outline *all,
-				       const char *path)
+const struct provider *outline_owner(const struct outline *all,
+				     const char *path)
 {
 	size_t i;
 
@@ -370,7 +369,7 @@ static const struct provider *owner_of(const struct outline *all,
 const char *outline_use(const struct outline *all,
 			const struct provider *provider, const char *path)
 {
-	const struct provider *owner = owner_of(all, path);
+	const struct provider *owner = outline_owner(all, path);
 
 	/* A provider's block has no effect on other providers. */
 	if (owner)

@@ -66,6 +66,10 @@ size_t outline_sentence(const char *doc);
 /* The message below the field, or NULL. */
 const struct message *outline_below(const struct field *field);
 
+/* The provider whose block is, or has, the path; NULL: none. */
+const struct provider *outline_owner(const struct outline *all,
+				     const char *path);
+
 /* How a provider uses the field: NULL if the provider does not say, "" if it
  * ignores it. */
 const char *outline_use(const struct outline *all,

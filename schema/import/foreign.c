@@ -15,6 +15,9 @@
 #include "schema/write/yaml_write.h"
 #include "schema/yaml/source_text.h"
 
+/* What a task gets if a file says nothing. */
+#define USUAL_CPUS 4
+
 static const struct foreign_form *const forms[] = {
 	&foreign_job,    &foreign_jobset, &foreign_trainjob,
 	&foreign_sbatch, &foreign_dstack, &foreign_sky,
@@ -193,33 +196,79 @@ static const char *machine_for(const struct catalogue *all,
 	return best ? best->name : NULL;
 }
 
-void foreign_pool_put(struct foreign *foreign, const struct foreign_pool *pool)
+/* Says why a machine type was chosen, which the file does not name. */
+static void note_machine(struct foreign *foreign,
+			 const struct foreign_pool *pool, const char *type,
+			 bool built_in)
+{
+	struct buf text = { 0 };
+
+	if (built_in)
+		buf_printf(&text, "%ld x %s", pool->accelerators,
+			   pool->accelerator);
+	else if (pool->cpus)
+		buf_printf(&text, "%g CPUs or more", pool->cpus);
+	if (!built_in && pool->memory_gb)
+		buf_printf(&text, "%s%g GB or more", text.len ? ", and " : "",
+			   pool->memory_gb);
+	if (text.len)
+		import_note(foreign->import,
+			    "%s is the smallest machine type with %s", type,
+			    buf_text(&text));
+	else
+		import_note(foreign->import,
+			    "%s is a guess: the file names no machine type, "
+			    "CPUs or memory",
+			    type);
+	buf_done(&text);
+}
+
+/* Returns a type without accelerators; a small one, which is said to be lost, if
+ * none is large enough. */
+static const char *plain_machine(struct foreign *foreign,
+				 const struct foreign_pool *pool)
 {
 	struct foreign_pool want = *pool;
-	const char *type = NULL;
+	const char *type;
 
 	if (!want.cpus && !want.memory_gb)
-		want.cpus = 4;
-	if (want.accelerator)
-		type = machine_for(foreign->catalogue, &want, true);
-	if (!type && want.accelerator) {
-		foreign_pool_set(foreign, pool->role,
-				 "Config.acceleratorConfig.count",
-				 json_integer(want.accelerators));
-		foreign_pool_set(foreign, pool->role,
-				 "Config.acceleratorConfig.type",
-				 json_text(want.accelerator));
+		want.cpus = USUAL_CPUS;
+	type = machine_for(foreign->catalogue, &want, false);
+	if (type) {
+		note_machine(foreign, pool, type, false);
+		return type;
 	}
-	if (!type)
-		type = machine_for(foreign->catalogue, &want, false);
-	if (!type)
-		type = "n1-standard-4";
-	if (pool->cpus || pool->memory_gb)
-		import_note(foreign->import,
-			    "%s is the smallest machine type with %g CPUs or "
-			    "more, and %g GB or more",
-			    type, pool->cpus, pool->memory_gb);
-	foreign_pool_set(foreign, pool->role, "Type", json_text(type));
+	want = (struct foreign_pool){ .cpus = USUAL_CPUS };
+	type = machine_for(foreign->catalogue, &want, false);
+	import_loss(foreign->import,
+		    "%s: no machine type of the catalogue has %g CPUs and %g "
+		    "GB: %s",
+		    foreign->file, pool->cpus, pool->memory_gb,
+		    type ? type : "none");
+	return type;
+}
+
+void foreign_pool_put(struct foreign *foreign, const struct foreign_pool *pool)
+{
+	const char *type = NULL;
+
+	if (pool->accelerator)
+		type = machine_for(foreign->catalogue, pool, true);
+	if (type) {
+		note_machine(foreign, pool, type, true);
+	} else {
+		if (pool->accelerator) {
+			foreign_pool_set(foreign, pool->role,
+					 "Config.acceleratorConfig.count",
+					 json_integer(pool->accelerators));
+			foreign_pool_set(foreign, pool->role,
+					 "Config.acceleratorConfig.type",
+					 json_text(pool->accelerator));
+		}
+		type = plain_machine(foreign, pool);
+	}
+	if (type)
+		foreign_pool_set(foreign, pool->role, "Type", json_text(type));
 	if (pool->role)
 		foreign_pool_set(foreign, pool->role, "Count",
 				 json_integer(pool->count));
@@ -263,6 +312,27 @@ static bool is_secret(const char *path)
 	for (i = 0; i < COUNT(words); i++)
 		if (strcasestr(path, words[i]))
 			return true;
+	return false;
+}
+
+bool foreign_has_secret(const json_t *value, const char *path)
+{
+	const char *key;
+	json_t *item;
+	size_t i;
+
+	if (is_secret(path))
+		return true;
+	json_object_foreach((json_t *)value, key, item)
+	{
+		if (foreign_has_secret(item, key))
+			return true;
+	}
+	json_array_foreach(value, i, item)
+	{
+		if (foreign_has_secret(item, ""))
+			return true;
+	}
 	return false;
 }
 
@@ -460,6 +530,7 @@ int import_foreign(const char *path, const char *folder,
 			lost += (int)import.lost;
 		json_decref(import.job);
 		json_decref(import.notes);
+		json_decref(foreign.shared);
 		if (lost < 0)
 			break;
 	}

@@ -28,12 +28,14 @@ struct foreign {
 	json_t *lines;      /* the lines of its values, by their paths */
 	const char *block;  /* the provider's block, or NULL: no provider */
 	const struct message *fields; /* of that block, or NULL */
+	json_t *shared; /* what all pods have, by fields of the block; owned */
 };
 
 /* Where and how the tasks of one role run. */
 struct foreign_pool {
 	size_t role; /* 0: the master */
 	long count;
+	const char *path; /* where its pods stand in the file; may be NULL */
 	double cpus, memory_gb;  /* 0: not given */
 	const char *accelerator; /* the catalogue's name, or NULL */
 	long accelerators;
@@ -78,6 +80,18 @@ const char *foreign_accelerator(const struct foreign *foreign,
 				const char *name);
 /* Parses "16Gi", "500M", "16GB", "16+" into GB; 0: not a size. */
 double foreign_gb(const char *text, double plain);
+/* Whether the value or a part of it may be a secret, which a job file must not
+ * have; `path` is its key. */
+bool foreign_has_secret(const json_t *value, const char *path);
+
+/* Takes a pod template.  What is left in it is lost. */
+void foreign_take_pod(struct foreign *foreign, json_t *template,
+		      struct foreign_pool *pool);
+/* Returns, new, the values of a map that a tree of the provider's block allows,
+ * removed from the map.  `field` is "pod" or "job"; `below` is where the values
+ * stand in it: "metadata", "spec", or "main", the program's container. */
+json_t *foreign_keep(const struct foreign *foreign, json_t *map,
+		     const char *field, const char *below);
 /* [bash, -c, text], new. */
 json_t *foreign_shell(const char *text);
 

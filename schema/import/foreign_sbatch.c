@@ -85,6 +85,8 @@ struct sbatch_script {
 	enum how gpus;        /* what the number of GPUs is of */
 	long long line;
 	bool named;
+	bool begun;   /* a command came, after which #SBATCH is a comment */
+	bool another; /* a hetjob line came: what follows is another job's */
 };
 
 static void lose_for(struct sbatch_script *script, const char *text,
@@ -325,6 +327,10 @@ static void take_options(struct sbatch_script *script, char *line)
 
 	line += strspn(line, " \t");
 	while (*line && *line != '#') {
+		if (*line != '-') {
+			lose_for(script, line, "an option starts with -");
+			return;
+		}
 		for (next = line; (next = strpbrk(next, " \t")); next++) {
 			size_t blank = strspn(next, " \t");
 
@@ -402,10 +408,35 @@ static bool take_export(struct sbatch_script *script, const char *line)
 	return true;
 }
 
-static void take_line(struct sbatch_script *script, char *line)
+/* Takes an #SBATCH line as sbatch does: one after the first command, or with
+ * blanks before it, is a comment. */
+static void take_directive(struct sbatch_script *script, char *line,
+			   bool indented)
 {
+	char *text = line + strlen("#SBATCH");
+
+	text += strspn(text, " \t");
+	if (script->begun || indented) {
+		import_note(script->foreign->import,
+			    "line %lld, %s: sbatch ignores it %s", script->line,
+			    line,
+			    script->begun ? "after the first command"
+					  : "with blanks before it");
+		return;
+	}
+	if (!strcmp(text, "hetjob") || !strcmp(text, "packjob"))
+		script->another = true;
+	if (script->another)
+		lose_for(script, line, "a job here has one component");
+	else
+		take_options(script, text);
+}
+
+static void take_line(struct sbatch_script *script, char *line, bool indented)
+{
+	script->begun = script->begun || (*line && *line != '#');
 	if (text_starts(line, "#SBATCH"))
-		take_options(script, line + strlen("#SBATCH"));
+		take_directive(script, line, indented);
 	else if (text_starts(line, "srun ") || !strcmp(line, "srun"))
 		take_srun(script, line);
 	else if (*line && *line != '#' && !take_export(script, line)) {
@@ -420,20 +451,25 @@ static void take_line(struct sbatch_script *script, char *line)
 static void take_lines(struct sbatch_script *script, char *text)
 {
 	struct buf whole = { 0 };
+	bool indented = false;
 	long long n = 0;
 	char *line;
 
 	while ((line = strsep(&text, "\n"))) {
 		size_t len;
 
+		bool blank = *line == ' ' || *line == '\t';
+
 		n++;
 		line += strspn(line, " \t");
 		len = strlen(line);
 		while (len && strchr(" \t\r", line[len - 1]))
 			line[--len] = '\0';
-		if (!whole.len)
+		if (!whole.len) {
 			script->line = n;
-		if (len && line[len - 1] == '\\') {
+			indented = blank;
+		}
+		if (len && *line != '#' && line[len - 1] == '\\') {
 			line[len - 1] = '\0';
 			buf_puts(&whole, line);
 			continue;
@@ -442,7 +478,7 @@ static void take_lines(struct sbatch_script *script, char *text)
 		line = mem_strdup(buf_text(&whole));
 		buf_done(&whole);
 		whole = (struct buf){ 0 };
-		take_line(script, line);
+		take_line(script, line, indented);
 		free(line);
 	}
 	buf_done(&whole);

@@ -56,17 +56,25 @@ static void make_one_line(char *text)
 			*text = ' ';
 }
 
-__attribute__((format(printf, 2, 0))) static void
+/* Returns false if the text is there already. */
+__attribute__((format(printf, 2, 0))) static bool
 add_text(struct import *import, const char *format, va_list args)
 {
 	struct buf text = { 0 };
+	bool new = true;
+	json_t *note;
 	char *line;
+	size_t i;
 
 	buf_vprintf(&text, format, args);
 	line = buf_take(&text);
 	make_one_line(line);
-	json_array_append_new(import->notes, json_text(line));
+	json_array_foreach(import->notes, i, note) new =
+		new &&strcmp(json_string_value(note), line) != 0;
+	if (new)
+		json_array_append_new(import->notes, json_text(line));
 	free(line);
+	return new;
 }
 
 void import_note(struct import *import, const char *format, ...)
@@ -83,9 +91,8 @@ void import_loss(struct import *import, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	add_text(import, format, args);
+	import->lost += add_text(import, format, args);
 	va_end(args);
-	import->lost++;
 }
 
 static const struct flag *find_row(const struct flag *rows, const char *name)

@@ -102,7 +102,7 @@ int import_foreign(const char *path, const char *folder,
 		   const struct catalogue *catalogue, struct problems *found,
 		   struct buf *out, struct error *err);
 
-/* For the tables of flags: */
+/* For the tables of flags.  The same note or loss comes once. */
 void import_note(struct import *import, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* The same for a setting whose loss changes the job. */

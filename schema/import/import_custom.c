@@ -359,15 +359,36 @@ static void add_parts(json_t *list, json_t *value)
 	json_decref(value);
 }
 
+/* Sets the program of a folder, which it takes, once for all pools; beside a
+ * pool with an image of its own, whose program is another, for this one. */
+static void put_program(struct worker_pool *pool, json_t *command)
+{
+	json_t *args = for_all(pool, "args", NULL), *one;
+	bool alone = true;
+	size_t i;
+
+	json_array_foreach(pool->import->pools, i, one) alone =
+		alone && !json_object_get(one, "containerSpec");
+	command = for_all(pool, "command", command);
+	if (alone) {
+		put_common(pool, "jobrun.command", NULL, command);
+		put_common(pool, IN "args", NULL, args);
+	} else {
+		put(pool, "Config.containerCommand", command);
+		put(pool, "Config.containerArgs", args);
+	}
+}
+
 /* Handles the folder from which gcloud built an image; here it is shipped as it
  * is. */
 static void put_local(struct worker_pool *pool)
 {
 	json_t *setup =
 		json_pack("[s,s,s,s]", "python3", "-m", "pip", "install");
-	json_t *script = take(pool->spec, "local.script");
+	json_t *script = take(pool->spec, "local.script"), *command = NULL;
 	json_t *image = take(pool->spec, "local.outputImageUri");
 	json_t *base = take(pool->spec, "pythonPackageSpec.executorImageUri");
+	json_t *module = take(pool->spec, "pythonPackageSpec.pythonModule");
 	const char *name = text_of(script);
 
 	/* The image is the base of the one that gcloud built. */
@@ -375,12 +396,14 @@ static void put_local(struct worker_pool *pool)
 	json_object_del(pool->spec, "pythonPackageSpec");
 	put_common(pool, "jobrun.source", NULL,
 		   take(pool->spec, "local.packagePath"));
-	if (script)
-		put_common(
-			pool, "jobrun.command", NULL,
-			json_pack("[s,s]",
-				  text_ends(name, ".py") ? "python3" : "bash",
-				  name));
+	if (module)
+		command =
+			json_pack("[s,s,s]", "python3", "-m", text_of(module));
+	else if (script)
+		command = json_pack("[s,s]",
+				    text_ends(name, ".py") ? "python3" : "bash",
+				    name);
+	put_program(pool, command);
 	add_parts(setup, take(pool->spec, "local.requirements"));
 	add_parts(setup, take(pool->spec, "local.extraPackages"));
 	if (json_array_size(setup) > 4)
@@ -390,6 +413,7 @@ static void put_local(struct worker_pool *pool)
 			    "output-image-uri=%s: jobrun builds no image",
 			    text_of(image));
 	json_decref(image);
+	json_decref(module);
 	json_decref(script);
 	json_decref(setup);
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """foreign.py JOBRUN FILE...: imports each file, whose comments say what must
-come out ("# want: path=value") and what is lost ("# lost: text"), no less and
-no more; what comes out is valid."""
+come out ("# want: path=value"; null: nothing) and what is lost
+("# lost: text"), no less and no more, and other comments ("# note: text");
+what comes out is valid."""
 
 import json
 import re
@@ -24,6 +25,9 @@ def problems(jobrun, file):
               ([line] if "=[" in line and line.count("=") == 1 else re.findall(r'\S+=(?:\[.*?\](?= |$)|\S*)', line))]
     lost = re.findall(r"^# lost: (.*)", text, re.M)
     run = subprocess.run([jobrun, "import", file], capture_output=True, text=True, check=False)
+    for note in re.findall(r"^# (note: .*)", text, re.M):
+        if run.stdout.count(f"# {note[6:]}\n") != 1:
+            yield f"does not say once {note}: {run.stdout}"
     if run.returncode != (65 if lost else 0):
         yield f"exits {run.returncode}: {run.stderr}"
     comments = [line for line in run.stdout.splitlines() if line.startswith(f"# {file}:")]

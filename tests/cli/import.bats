@@ -117,6 +117,18 @@ YAML
     "masterType": "n1-standard-4", "masterConfig": {"imageUri": "gcr.io/p/i:1"}},
     "jobrun": {"provider": "vertex-ai", "source": "src", "command": ["python3", "task.py"],
       "setup": ["python3", "-m", "pip", "install", "a", "b==1"]}}'
+  import gcloud ai custom-jobs create --display-name=t --args=--a=1,b --worker-pool-spec='machine-type=n1-standard-4,executor-image-uri=gcr.io/p/i:1,local-package-path=src,python-module=trainer.task'
+  same '{"jobId": "t", "trainingInput": {"scaleTier": "CUSTOM", "args": ["--a=1", "b"],
+    "masterType": "n1-standard-4", "masterConfig": {"imageUri": "gcr.io/p/i:1"}},
+    "jobrun": {"provider": "vertex-ai", "source": "src", "command": ["python3", "-m", "trainer.task"]}}'
+  # Beside a pool whose image has a program of its own.
+  import gcloud ai custom-jobs create --display-name=t --args=--a=1 --worker-pool-spec='machine-type=n1-standard-4,executor-image-uri=gcr.io/p/i:1,local-package-path=src,script=task.py' \
+    --worker-pool-spec=machine-type=n1-standard-8,replica-count=2,container-image-uri=gcr.io/p/w:1
+  same '{"jobId": "t", "trainingInput": {"scaleTier": "CUSTOM",
+    "masterType": "n1-standard-4", "workerType": "n1-standard-8", "workerCount": 2,
+    "masterConfig": {"imageUri": "gcr.io/p/i:1", "containerCommand": ["python3", "task.py"], "containerArgs": ["--a=1"]},
+    "workerConfig": {"imageUri": "gcr.io/p/w:1", "containerArgs": ["--a=1"]}},
+    "jobrun": {"provider": "vertex-ai", "source": "src"}}'
   cat >spec.yaml <<'YAML'
 workerPoolSpecs:
   machineSpec: {machineType: n1-highmem-2}

@@ -16,7 +16,7 @@ struct arena;
 
 struct misfit {
 	bool certain;     /* the job is refused there; else it may be */
-	const char *path; /* "trainingInput.masterType" */
+	const char *path; /* "trainingInput.masterType"; an item: "a.b[1]" */
 	const char *text; /* lower case or a name, no full stop */
 	const char *hint; /* what to do */
 };

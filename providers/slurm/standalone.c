@@ -317,7 +317,7 @@ static int put_task(const struct job *job, struct run_spec *spec,
 	return 0;
 }
 
-static void tell_left_out(const struct slurm_job *what,
+static void tell_left_out(const struct job *job, const struct slurm_job *what,
 			  const struct render_env *env)
 {
 	const struct run_spec *spec = &what->spec;
@@ -327,8 +327,7 @@ static void tell_left_out(const struct slurm_job *what,
 	} all[] = {
 		{ "jobrun.checkpoints", spec->checkpoints.is_used },
 		{ "jobrun.logs", spec->logs.to },
-		{ "jobrun.restart",
-		  spec->restart.max_restarts || spec->restart.max_preemptions },
+		{ "jobrun.restart", job_has(job, "restart") },
 		{ "trainingInput.hyperparameters", what->request.trials },
 		{ "jobrun.container", spec->container.runtime },
 	};
@@ -339,6 +338,10 @@ static void tell_left_out(const struct slurm_job *what,
 			env->tell(env->arg, false, all[i].path,
 				  "jobrun does this itself, and this script "
 				  "runs without it");
+	if (what->request.block->requeue == SLURM_REQUEUE_EXPEDITE)
+		env->tell(env->arg, false, "jobrun.slurm.requeue",
+			  "the script has --requeue, which all versions know: "
+			  "since 25.11 there is sbatch --requeue=expedite");
 	if (spec->secret_count)
 		env->tell(env->arg, true, "jobrun.secrets",
 			  "set these variables where sbatch is called");
@@ -383,9 +386,11 @@ int slurm_standalone_write(const struct job *job, const struct slurm_job *what,
 		ret = -1;
 		goto out;
 	}
-	tell_left_out(what, env);
+	tell_left_out(job, what, env);
 	request.trials = 0;
-	request.requeue = SLURM_REQUEUE_NO;
+	/* Slurm counts no restarts as jobrun.restart does. */
+	if (!request.block->requeue || job_has(job, "restart"))
+		request.requeue = SLURM_REQUEUE_NO;
 	slurm_script_begin(request.block, out);
 	slurm_script_options(job, &request, NULL, out);
 	slurm_script_prolog(request.block, out);

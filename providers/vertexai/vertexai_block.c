@@ -78,7 +78,8 @@ static const struct field fields[] = {
 	  .type = FIELD_STRINGS,
 	  .offset = offsetof(struct vertex_ai_block, reservation),
 	  .doc = "The reservations to take machines from, by their full names "
-		 "projects/P/zones/Z/reservations/R; or any, or none." },
+		 "projects/P/zones/Z/reservations/R, in zones of the job's "
+		 "region; or the one word any, or none." },
 	{ .name = "persistentResource",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct vertex_ai_block, persistent_resource),

@@ -120,6 +120,73 @@ static void check_time(const struct vertex_fit *fit)
 			   fit->how->name, fit->how->max_days);
 }
 
+/* Returns the zone of "projects/P/zones/Z/reservations/R", with or without
+ * "/reservationBlocks/B" and "/reservationSubBlocks/S", or NULL. */
+static const char *zone_of(const char *name, struct arena *mem)
+{
+	static const char *const kinds[] = { "projects", "zones",
+					     "reservations",
+					     "reservationBlocks",
+					     "reservationSubBlocks" };
+	const char *zone = NULL;
+	size_t n = 0;
+
+	while (n < COUNT(kinds) && *name) {
+		size_t len = strlen(kinds[n]);
+		const char *value = name + len + 1;
+
+		if (strncmp(name, kinds[n], len) != 0 || name[len] != '/' ||
+		    !strcspn(value, "/"))
+			return NULL;
+		len = strcspn(value, "/");
+		if (n++ == 1)
+			zone = arena_printf(mem, "%.*s", (int)len, value);
+		name = value + len + (value[len] == '/');
+		if (!*name && value[len])
+			return NULL;
+	}
+	return n >= 3 && !*name ? zone : NULL;
+}
+
+static bool is_zone_of(const char *zone, const char *region)
+{
+	const char *dash = strrchr(zone, '-');
+
+	return dash && (size_t)(dash - zone) == strlen(region) &&
+	       !strncmp(zone, region, strlen(region));
+}
+
+static void check_reservation(const struct vertex_fit *fit, size_t i)
+{
+	const struct strings *all = &fit->block->reservation;
+	const char *region = fit->job->training_input.region;
+	const char *name = all->items[i];
+	const char *zone = zone_of(name, fit->out->mem);
+	const char *path = arena_printf(fit->out->mem,
+					"jobrun.vertex-ai.reservation[%zu]", i);
+
+	if (!strcmp(name, "any") || !strcmp(name, "none")) {
+		if (all->count > 1)
+			misfit_add(fit->out, true, path,
+				   "remove it, or the names of reservations",
+				   "\"%s\" in \"reservation\" stands alone",
+				   name);
+	} else if (!zone) {
+		misfit_add(fit->out, true, path,
+			   "projects/PROJECT/zones/ZONE/reservations/NAME; or "
+			   "any; or none",
+			   "\"%s\" in \"reservation\" is not the full name of "
+			   "a reservation",
+			   name);
+	} else if (region && !is_zone_of(zone, region)) {
+		misfit_add(fit->out, true, path,
+			   "take one in a zone of the job's region",
+			   "\"%s\" in \"reservation\" is in zone %s, and the "
+			   "job in region %s",
+			   name, zone, region);
+	}
+}
+
 static bool has_reservation(const struct vertex_fit *fit)
 {
 	const struct strings *all = &fit->block->reservation;
@@ -215,6 +282,7 @@ void vertex_ai_fit(const struct job *job, const struct catalogue *catalogue,
 	};
 	const struct machine_group *tpu;
 	struct error ignored;
+	size_t i;
 
 	if (!fit.block)
 		return;
@@ -239,6 +307,8 @@ void vertex_ai_fit(const struct job *job, const struct catalogue *catalogue,
 			   "remove it, or use strategy STANDARD",
 			   "%s takes no machines from a reservation",
 			   fit.how->name);
+	for (i = 0; i < fit.block->reservation.count; i++)
+		check_reservation(&fit, i);
 	check_wait(&fit);
 	check_ways(&fit);
 }

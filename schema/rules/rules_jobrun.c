@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about the jobrun block and the top level. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/job/misfit.h"
@@ -172,11 +173,33 @@ void check_launcher(const struct check *check)
 	}
 }
 
+/* Finds the node of "jobrun.env", or of an item of a list, "a.list[1]". */
+static const struct node *misfit_node(const struct check *check,
+				      const char *path)
+{
+	const char *bracket = strchr(path, '[');
+	char list[RULE_PATH_SIZE];
+	const struct node *at;
+	const struct item *item;
+	long n;
+
+	if (!bracket)
+		return when_node(check, path);
+	snprintf(list, sizeof(list), "%.*s", (int)(bracket - path), path);
+	at = when_node(check, list);
+	n = strtol(bracket + 1, NULL, 10);
+	for (item = at && at->kind == NODE_LIST ? at->items : NULL; item;
+	     item = item->next)
+		if (!n--)
+			return item->value;
+	return at;
+}
+
 static void say_misfit(const struct check *check, const struct job_block *block,
 		       const struct misfit *one)
 {
 	const struct message_head *head = block->data;
-	const struct node *at = when_node(check, one->path);
+	const struct node *at = misfit_node(check, one->path);
 
 	/* A scale tier may stand for the field. */
 	if (!at)

@@ -155,6 +155,23 @@ YAML
   done
 }
 
+@test "a script of Slurm is requeued as the job says" {
+  printf 'jobId: a\ntrainingInput: {scaleTier: CUSTOM, masterType: n1-standard-4}
+jobrun: {command: [/bin/true], slurm: {requeue: false}}\n' >a.yaml
+  jobrun render --to slurm a.yaml | grep -q '^#SBATCH --no-requeue$'
+  for how in true expedite; do
+    sed "s/requeue: false/requeue: $how/" a.yaml >b.yaml
+    jobrun render --to slurm b.yaml >b.sh 2>err
+    grep -q '^#SBATCH --requeue$' b.sh
+    refute grep jobrun.restart err
+    [ $how = true ] || grep -q 'sbatch --requeue=expedite' err
+  done
+  # Slurm cannot count as jobrun.restart does.
+  sed 's/requeue: false/requeue: true/; s/slurm:/restart: {maxPreemptions: 2}, slurm:/' a.yaml >b.yaml
+  jobrun render --to slurm b.yaml 2>err | grep -q '^#SBATCH --no-requeue$'
+  grep -q jobrun.restart err
+}
+
 @test "a script of Slurm that would hold the tasks of thousands is refused" {
   printf 'jobId: a\ntrainingInput: {scaleTier: CUSTOM, masterType: n1-standard-4, workerType: n1-standard-4, workerCount: 100000}
 jobrun: {command: [/bin/true]}\n' >a.yaml

@@ -82,6 +82,35 @@ YAML
   done
 }
 
+@test "reservations are full names in the region of the job, or one word" {
+  local list place message
+  while IFS='|' read -r list place message; do
+    job vertex-ai a3-highgpu-4g NVIDIA_H100_80GB >a.yaml
+    printf '  vertex-ai:\n    strategy: SPOT\n    reservation:\n' >>a.yaml
+    printf '    - %s\n' $list >>a.yaml
+    run jobrun validate a.yaml
+    echo "$list: $output"
+    if [ "$message" ]; then
+      [ "$status" -eq 65 ]
+      [[ $output == *"a.yaml:$place:7: error: $message"* ]]
+    else
+      [ "$status" -eq 0 ]
+    fi
+  done <<'ROWS'
+any||
+none||
+projects/p/zones/us-central1-a/reservations/r||
+projects/p/zones/us-central1-ai1a/reservations/r/reservationBlocks/b/reservationSubBlocks/s||
+any projects/p/zones/us-central1-a/reservations/r|15|"any" in "reservation" stands alone
+projects/p/zones/us-central1-a/reservations/r none|16|"none" in "reservation" stands alone
+ours|15|"ours" in "reservation" is not the full name of a reservation
+ANY_RESERVATION|15|"ANY_RESERVATION" in "reservation" is not the full name
+projects/p/zones/us-central1-a/reservations/|15|"projects/p/zones/us-central1-a/reservations/" in "reservation" is not
+projects/p/reservations/r|15|"projects/p/reservations/r" in "reservation" is not
+projects/p/zones/europe-west4-a/reservations/r|15|"projects/p/zones/europe-west4-a/reservations/r" in "reservation" is in zone europe-west4-a, and the job in region us-central1
+ROWS
+}
+
 @test "an accelerator in small letters is read in capitals" {
   job vertex-ai n1-standard-8 nvidia_tesla_t4 >a.yaml
   run jobrun validate a.yaml
@@ -102,7 +131,7 @@ NVIDIA_H100_80GB a3-highgpu-8g 8 strategy: STANDARD
 NVIDIA_H100_MEGA_80GB a3-megagpu-8g 8 strategy: FLEX_START
 NVIDIA_H200_141GB a3-ultragpu-8g 8 strategy: FLEX_START
 NVIDIA_B200 a4-highgpu-8g 8 strategy: SPOT
-NVIDIA_GB200 a4x-highgpu-4g 4 reservation: [projects/p/zones/z/reservations/r]
+NVIDIA_GB200 a4x-highgpu-4g 4 reservation: [projects/p/zones/us-central1-b/reservations/r]
 NVIDIA_RTX_PRO_6000 g4-standard-48 1 strategy: STANDARD
 NVIDIA_RTX_PRO_6000 g4-standard-384 8 strategy: SPOT
 ROWS

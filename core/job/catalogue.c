@@ -2,6 +2,7 @@
 #include "core/job/catalogue.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 /* All entries begin with their names. */
@@ -148,6 +149,62 @@ const struct slice *tpu_slice(const struct tpu *tpu, unsigned count)
 		if (tpu->slices[i].count == count)
 			return &tpu->slices[i];
 	return NULL;
+}
+
+const struct slice *catalogue_host_slice(const struct catalogue *all,
+					 const struct machine *machine,
+					 const struct tpu **tpu)
+{
+	size_t i;
+
+	if (!machine || !machine->tpu_type || !machine->tpu_chips)
+		return NULL;
+	*tpu = catalogue_tpu(all, machine->tpu_type);
+	for (i = 0; *tpu && i < (*tpu)->slice_count; i++)
+		if ((*tpu)->slices[i].hosts == 1 &&
+		    (*tpu)->slices[i].chips == machine->tpu_chips)
+			return &(*tpu)->slices[i];
+	return NULL;
+}
+
+/* The chips of a cube's side. */
+#define CUBE_SIDE 4
+
+static bool is_listed(const struct tpu *tpu, const char *topology)
+{
+	char chips[64];
+	unsigned x, y, z;
+	size_t i;
+
+	for (i = 0; i < tpu->slice_count; i++) {
+		const char *one = tpu->slices[i].topology;
+
+		/* Hosts of 2x2x1 chips. */
+		if (sscanf(one, "%u,%u,%u", &x, &y, &z) == 3) {
+			snprintf(chips, sizeof(chips),
+				 tpu->flat ? "%ux%u" : "%ux%ux%u", 2 * x, 2 * y,
+				 z);
+			one = chips;
+		}
+		if (!strcmp(one, topology))
+			return true;
+	}
+	return false;
+}
+
+bool tpu_has_topology(const struct tpu *tpu, const char *topology)
+{
+	unsigned x, y, z;
+	char rest;
+
+	if (is_listed(tpu, topology))
+		return true;
+	/* The sides are whole cubes, in ascending order. */
+	return tpu->cubes &&
+	       sscanf(topology, "%ux%ux%u%c", &x, &y, &z, &rest) == 3 && x &&
+	       x <= y && y <= z && z <= CUBE_SIDE * tpu->cubes &&
+	       x % CUBE_SIDE == 0 && y % CUBE_SIDE == 0 && z % CUBE_SIDE == 0 &&
+	       x / CUBE_SIDE * (y / CUBE_SIDE) * (z / CUBE_SIDE) <= tpu->cubes;
 }
 
 const struct slice *catalogue_slice(const struct catalogue *all,

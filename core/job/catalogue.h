@@ -35,6 +35,11 @@ struct machine {
 	const char *like; /* for a legacy type: the nearest of Compute Engine */
 	/* If any is set, these are the only ways to have it. */
 	bool by_spot, by_flex_start, by_reservation;
+	bool not_at_vertex; /* Vertex AI has it not */
+	/* A host of TPUs: how many chips, and of which type; NULL: not known.
+	 * Its CPUs and memory may be 0: not known. */
+	unsigned tpu_chips;
+	const char *tpu_type;
 };
 
 /* Machines whose names begin alike.  A family can have several entries. */
@@ -276,6 +281,13 @@ void catalogue_model(const struct catalogue *all, const char *type, char *out,
 /* The TPU of a type, by either of its names. */
 const struct tpu *catalogue_tpu(const struct catalogue *all, const char *type);
 const struct slice *tpu_slice(const struct tpu *tpu, unsigned count);
+/* The slice of one host that the TPUs of a machine are, or NULL; `machine` may
+ * be NULL, `tpu` is set to its generation. */
+const struct slice *catalogue_host_slice(const struct catalogue *all,
+					 const struct machine *machine,
+					 const struct tpu **tpu);
+/* Whether slices of the TPU exist in a topology in chips, "2x2x4". */
+bool tpu_has_topology(const struct tpu *tpu, const char *topology);
 /* Looks up a slice by name ("v3-32", "v5litepod-16"); `tpu` is set to its
  * generation. */
 const struct slice *catalogue_slice(const struct catalogue *all,

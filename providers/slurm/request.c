@@ -74,8 +74,10 @@ static unsigned cpus_of(const struct slurm_block *block,
 	json_t *options =
 		block->sbatch ? json_loads(block->sbatch, 0, NULL) : NULL;
 	const char *said = json_get_text(options, "cpus-per-task", NULL);
-	unsigned cpus = machine ? cpus_each(machine->vcpus, tasks) : 0;
+	unsigned cpus = 0;
 
+	if (machine && machine->vcpus)
+		cpus = cpus_each(machine->vcpus, tasks);
 	if (said)
 		cpus = (unsigned)strtoul(said, NULL, 10);
 	else if (options_have(block->sbatch, "cpus-per-"))

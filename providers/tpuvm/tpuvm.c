@@ -10,12 +10,14 @@
 #include "core/job/traits.h"
 #include "core/provider/listing.h"
 #include "core/provider/placeholder.h"
+#include "core/job/misfit.h"
 #include "core/topology/contract.h"
 #include "providers/google/tpu/gce.h"
 #include "providers/google/iap_command.h"
 #include "providers/google/doctor_google.h"
 #include "providers/google/iap.h"
 #include "providers/google/tpu/tpu_run.h"
+#include "providers/tpuvm/tpuvm_fit.h"
 #include "providers/tpuvm/tpuvm_node.h"
 #include "providers/tpuvm/service.h"
 
@@ -236,7 +238,9 @@ static int desire(const struct job *job, const struct provider_env *env,
 	struct resource *node;
 	struct run_spec spec;
 	struct tpu_run run;
+	struct misfits misfits = { .mem = out->mem };
 	const char *missing;
+	size_t i;
 
 	if (specify_tasks(job, env->catalogue, out->mem, &spec, &missing, err) <
 	    0)
@@ -252,13 +256,9 @@ static int desire(const struct job *job, const struct provider_env *env,
 	if (!run.tpu->vm_runtime && !block->runtime_version)
 		resources_miss(out, "the Cloud TPU API has no %s",
 			       run.tpu->type);
-	if (block->topology &&
-	    tpu_topology_chips(block->topology) != run.slice->chips)
-		resources_miss(out,
-			       "jobrun.tpu-vm.topology is %s: a %s has %u "
-			       "chips",
-			       block->topology, run.slice->name,
-			       run.slice->chips);
+	tpu_vm_fit(job, env->catalogue, &misfits);
+	for (i = 0; i < misfits.count; i++)
+		resources_miss(out, "%s", misfits.items[i].text);
 	node = add_node(job, block, run.tpu, run.slice, out);
 	/* The API allows 63 characters. */
 	if (block->slices > 1 && strlen(node->name) > TPU_NAME_MAX - 5)

@@ -2,6 +2,7 @@
 #include "providers/tpuvm/tpuvm_block.h"
 
 #include "providers/google/tpu/tpu_fields.h"
+#include "providers/tpuvm/tpuvm_fit.h"
 
 static const char *const xrt_server_names[] = {
 	[XRT_SERVER_NONE] = "none",
@@ -117,4 +118,5 @@ const struct message tpu_vm_message = {
 	.doc = "Settings for Cloud TPU VMs.",
 	.size = sizeof(struct tpu_vm_block),
 	.fields = fields,
+	.fit = tpu_vm_fit,
 };

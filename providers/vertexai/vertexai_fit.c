@@ -243,6 +243,44 @@ static bool is_had(const struct vertex_fit *fit, const struct machine *machine)
 	       (machine->by_flex_start && !strcmp(way, "FLEX_START"));
 }
 
+/* A machine that the service's own list lacks may have come to it since. */
+static void check_machines(const struct vertex_fit *fit)
+{
+	size_t i;
+
+	for (i = 0; i < fit->machines.count; i++) {
+		const struct machine_group *group = &fit->machines.items[i];
+
+		if (group->machine && group->machine->not_at_vertex)
+			misfit_add(
+				fit->out, false,
+				arena_printf(fit->out->mem,
+					     "trainingInput.%sType",
+					     role_name(group->role)),
+				"Compute Engine and GKE have it",
+				"Vertex AI has no %s: the catalogue is of %s",
+				group->machine->name,
+				fit->catalogue->date ? fit->catalogue->date
+						     : "an unknown date");
+	}
+}
+
+/* Without an image the runtime version chooses a prebuilt container. */
+static void check_runtime(const struct vertex_fit *fit)
+{
+	const struct training_input *in = &fit->job->training_input;
+
+	if (!in->runtime_version || in->master_config.image_uri ||
+	    fit->block->executor_image ||
+	    catalogue_runtime(fit->catalogue, in->runtime_version))
+		return;
+	misfit_add(fit->out, true, "trainingInput.runtimeVersion",
+		   "set masterConfig.imageUri, or executorImage in "
+		   "jobrun.vertex-ai",
+		   "Vertex AI has no prebuilt container of runtime %s",
+		   in->runtime_version);
+}
+
 /* Machines of a persistent resource were had before. */
 static void check_ways(const struct vertex_fit *fit)
 {
@@ -311,4 +349,6 @@ void vertex_ai_fit(const struct job *job, const struct catalogue *catalogue,
 		check_reservation(&fit, i);
 	check_wait(&fit);
 	check_ways(&fit);
+	check_machines(&fit);
+	check_runtime(&fit);
 }

@@ -164,6 +164,8 @@ static json_t *machine_spec(struct vertex_translation *t,
 {
 	json_t *out = json_object();
 	const char *type = group->type;
+	const struct slice *slice;
+	const struct tpu *tpu;
 
 	if (!type)
 		leave_out(t, true,
@@ -174,6 +176,9 @@ static json_t *machine_spec(struct vertex_translation *t,
 		type = group->machine->like;
 	if (type)
 		json_put_text(out, "machineType", type);
+	slice = catalogue_host_slice(t->catalogue, group->machine, &tpu);
+	if (slice && !strchr(slice->topology, ','))
+		json_put_text(out, "tpuTopology", slice->topology);
 	if (group->accelerator_type && group->accelerator_count) {
 		json_put_text(out, "acceleratorType", group->accelerator_type);
 		json_put_int(out, "acceleratorCount", group->accelerator_count);
@@ -183,7 +188,7 @@ static json_t *machine_spec(struct vertex_translation *t,
 
 static enum device_kind device_of(const struct machine_group *group)
 {
-	if (group->tpu)
+	if (group->tpu || (group->machine && group->machine->tpu_chips))
 		return DEVICE_TPU;
 	return group->accelerator_type ? DEVICE_GPU : DEVICE_CPU;
 }

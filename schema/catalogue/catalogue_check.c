@@ -73,7 +73,13 @@ static int check_machine(const struct catalogue *all,
 				 "machine '%s': use only lower-case letters, "
 				 "digits, '-' and '_' in a name",
 				 one->name);
-	if (!one->vcpus || !(one->memory_gb > 0))
+	if (one->tpu_type && !one->tpu_chips)
+		return error_set(err, ERROR_INVALID,
+				 "machine '%s': tpuType needs tpuChips, the "
+				 "number of its chips",
+				 one->name);
+	if ((!one->tpu_chips || one->vcpus || one->memory_gb != 0) &&
+	    (!one->vcpus || !(one->memory_gb > 0)))
 		return error_set(err, ERROR_INVALID,
 				 "machine '%s': vcpus and memoryGb must be "
 				 "more than 0",

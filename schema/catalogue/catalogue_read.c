@@ -55,8 +55,8 @@ static const cyaml_schema_value_t tier_item = ITEM(struct tier, tier_fields);
 
 static const cyaml_schema_field_t machine_fields[] = {
 	TEXT("name", struct machine, name),
-	NUMBER("vcpus", struct machine, vcpus),
-	CYAML_FIELD_FLOAT("memoryGb", CYAML_FLAG_DEFAULT, struct machine,
+	NUMBER_IF_ANY("vcpus", struct machine, vcpus),
+	CYAML_FIELD_FLOAT("memoryGb", CYAML_FLAG_OPTIONAL, struct machine,
 			  memory_gb),
 	TEXT_IF_ANY("acceleratorType", struct machine, accelerator_type),
 	NUMBER_IF_ANY("acceleratorCount", struct machine, accelerator_count),
@@ -64,6 +64,9 @@ static const cyaml_schema_field_t machine_fields[] = {
 	YES_IF_ANY("bySpot", struct machine, by_spot),
 	YES_IF_ANY("byFlexStart", struct machine, by_flex_start),
 	YES_IF_ANY("byReservation", struct machine, by_reservation),
+	YES_IF_ANY("notAtVertex", struct machine, not_at_vertex),
+	NUMBER_IF_ANY("tpuChips", struct machine, tpu_chips),
+	TEXT_IF_ANY("tpuType", struct machine, tpu_type),
 	CYAML_FIELD_END,
 };
 

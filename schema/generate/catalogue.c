@@ -112,6 +112,9 @@ static void put_machines(const struct machine_family *family, size_t i)
 		put_number("by_spot", machine->by_spot);
 		put_number("by_flex_start", machine->by_flex_start);
 		put_number("by_reservation", machine->by_reservation);
+		put_number("not_at_vertex", machine->not_at_vertex);
+		put_number("tpu_chips", machine->tpu_chips);
+		put_member("tpu_type", machine->tpu_type);
 		puts("},");
 	}
 	puts("};");
@@ -311,6 +314,7 @@ static void put_tpus(const struct catalogue *all)
 		put_member("gke_slice", tpu->gke_slice);
 		put_member("gke_single", tpu->gke_single);
 		put_number("flat", tpu->flat);
+		put_number("cubes", tpu->cubes);
 		put_member("vertex_machine", tpu->vertex_machine);
 		put_member("vertex_type", tpu->vertex_type);
 		put_list("regions", "region_count", "tpu_regions", i, 0,

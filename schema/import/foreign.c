@@ -171,7 +171,8 @@ static bool fits(const struct machine *machine, const struct foreign_pool *pool,
 		return machine->accelerator_type &&
 		       !strcmp(machine->accelerator_type, pool->accelerator) &&
 		       (long)machine->accelerator_count == pool->accelerators;
-	return !machine->accelerator_type && machine->vcpus >= pool->cpus &&
+	return !machine->accelerator_type && !machine->tpu_chips &&
+	       machine->vcpus >= pool->cpus &&
 	       machine->memory_gb >= pool->memory_gb;
 }
 

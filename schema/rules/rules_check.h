@@ -107,6 +107,7 @@ void check_types(const struct check *check);
 void check_one_category(const struct check *check);
 void check_machine_types(const struct check *check);
 void check_machine_known(const struct check *check);
+void check_machine_accelerator(const struct check *check);
 void check_accelerator_pairs(const struct check *check);
 void check_accelerators(const struct check *check);
 void check_accelerator_region(const struct check *check);

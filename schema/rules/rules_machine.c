@@ -270,6 +270,38 @@ void check_machine_known(const struct check *check)
 	}
 }
 
+/* Warns of a machine type whose own accelerators are others.  On a cluster it is
+ * otherwise only a size, and a job may take a part of a machine. */
+void check_machine_accelerator(const struct check *check)
+{
+	int i;
+
+	for (i = 0; i < ROLE_COUNT; i++) {
+		const struct accelerator_config *config =
+			&role_config(check->in, i)->accelerator_config;
+		const char *type = role_type(check->in, i);
+		const struct machine *machine =
+			type ? catalogue_machine(check->catalogue, type, NULL)
+			     : NULL;
+		bool same;
+		char path[96];
+
+		if (!machine || !machine->accelerator_type || !config->type ||
+		    is_tpu(config->type) || !value_of(config, "type"))
+			continue;
+		same = !strcmp(machine->accelerator_type, config->type);
+		if (same && config->count <= (long)machine->accelerator_count)
+			continue;
+		snprintf(path, sizeof(path),
+			 "trainingInput.%s.acceleratorConfig.%s",
+			 roles[i].config, same ? "count" : "type");
+		broken(check, value_of(config, same ? "count" : "type"), path,
+		       "a machine of type %s has %u x %s, not %ld x %s", type,
+		       machine->accelerator_count, machine->accelerator_type,
+		       config->count, config->type);
+	}
+}
+
 /* Requires type and count together. */
 void check_accelerator_pairs(const struct check *check)
 {

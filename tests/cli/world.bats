@@ -224,6 +224,95 @@ ROWS
   [[ $output == *'TPU_V5P has no such slice; the nearest are 384, 512'* ]]
 }
 
+@test "topologies of tpu-vm are of whole cubes" {
+  local topology
+  tpu tpu-vm TPU_V4 32 >a.yaml
+  echo "  tpu-vm: {topology: 4x4x4}" >>a.yaml
+  run jobrun validate a.yaml
+  [ "$status" -eq 65 ]
+  [[ $output == *"jobrun.tpu-vm.topology is 4x4x4: a v4-32 has 16 chips"* ]]
+  for topology in 4x8x12 4x4x24 8x8x6 2x16x12 2x8x24 8x4x12; do
+    tpu tpu-vm TPU_V5P 768 >a.yaml
+    echo "  tpu-vm: {topology: $topology}" >>a.yaml
+    run jobrun validate a.yaml
+    case $topology in
+      4x*)
+        [ "$status" -eq 0 ]
+        ;;
+      *)
+        [ "$status" -eq 65 ]
+        [[ $output == *"a.yaml:13:22: error: jobrun.tpu-vm.topology is $topology: no v5p-768 has that shape"* ]]
+        run jobrun plan --offline a.yaml
+        [[ $output == *"no v5p-768 has that shape"* ]]
+        ;;
+    esac
+  done
+}
+
+@test "a machine type that is a host of TPUs keeps them" {
+  local machine label topology chips
+  while read -r machine label topology chips; do
+    printf 'jobId: host\ntrainingInput: {scaleTier: CUSTOM, region: us-central1, masterType: %s, masterConfig: {imageUri: a/b}}\n' \
+      $machine >a.yaml
+    jobrun render --provider kubernetes --to kubernetes a.yaml >out.yaml
+    grep -q "gke-tpu-accelerator: $label\$" out.yaml
+    grep -q "gke-tpu-topology: $topology\$" out.yaml
+    [ "$(grep -c "google.com/tpu: \"$chips\"" out.yaml)" -eq 2 ]
+    [ $machine = ct3-hightpu-4t ] ||
+      [ "$(jobrun render --provider vertex-ai --to vertex-ai a.yaml | jq -r '.jobSpec.workerPoolSpecs[0].machineSpec.tpuTopology')" = $topology ]
+  done <<'ROWS'
+ct6e-standard-4t tpu-v6e-slice 2x2 4
+ct5lp-hightpu-1t tpu-v5-lite-podslice 1x1 1
+ct5p-hightpu-4t tpu-v5p-slice 2x2x1 4
+tpu7x-standard-1t tpu7x 1x1x1 1
+ct3-hightpu-4t tpu-v3-device 2x2 4
+ROWS
+  # The label of the nodes of these is not known.
+  sed -i 's/ct3-hightpu-4t/ct5l-hightpu-4t/' a.yaml
+  run jobrun render --provider kubernetes --to kubernetes a.yaml
+  [[ $output == *"which nodes have the TPUs of ct5l-hightpu-4t"* ]]
+}
+
+@test "a machine type that cannot have the job's GPUs is a warning on a cluster" {
+  local provider
+  for provider in slurm kubernetes; do
+    job $provider a3-highgpu-8g NVIDIA_B200 >a.yaml
+    run jobrun validate a.yaml
+    [ "$status" -eq 0 ]
+    [[ $output == *"a.yaml:8:31: warning: a machine of type a3-highgpu-8g has 8 x NVIDIA_H100_80GB, not 4 x NVIDIA_B200"* ]]
+    job $provider a3-highgpu-2g NVIDIA_H100_80GB >a.yaml
+    run jobrun validate a.yaml
+    [[ $output == *"has 2 x NVIDIA_H100_80GB, not 4 x NVIDIA_H100_80GB"* ]]
+    # A part of a machine, and a machine without GPUs of its own.
+    for machine in a3-highgpu-8g n1-standard-8; do
+      job $provider $machine NVIDIA_H100_80GB >a.yaml
+      run jobrun validate --strict a.yaml
+      [ "$status" -eq 0 ]
+    done
+  done
+}
+
+@test "what Vertex AI does not have is said before it is sent" {
+  local machine
+  for machine in a4x-maxgpu-4g-metal a3-edgegpu-8g; do
+    printf 'jobId: a\ntrainingInput: {scaleTier: CUSTOM, region: us-central1, masterType: %s, masterConfig: {imageUri: a/b}}\njobrun: {provider: vertex-ai}\n' \
+      $machine >a.yaml
+    run jobrun validate a.yaml
+    [ "$status" -eq 0 ]
+    [[ $output == *"warning: Vertex AI has no $machine: the catalogue is of 20"* ]]
+    run jobrun validate --strict a.yaml
+    [ "$status" -eq 65 ]
+    jobrun validate --strict --provider kubernetes a.yaml
+  done
+  printf 'jobId: a\ntrainingInput: {scaleTier: CUSTOM, region: us-central1, masterType: n1-standard-4, pythonModule: a.b, runtimeVersion: "9.9"}\njobrun: {provider: vertex-ai, staging: "gs://a"}\n' >a.yaml
+  run jobrun validate a.yaml
+  [ "$status" -eq 65 ]
+  [[ $output == *'error: Vertex AI has no prebuilt container of runtime 9.9'* ]]
+  echo '  vertex-ai: {executorImage: gcr.io/p/i}' >>a.yaml
+  sed -i 's/jobrun: {provider: vertex-ai, staging: "gs:\/\/a"}/jobrun:\n  provider: vertex-ai/' a.yaml
+  jobrun validate --strict a.yaml
+}
+
 @test "TPU7x is at GKE" {
   tpu kubernetes TPU_7X 16 >a.yaml
   run jobrun render --to kubernetes a.yaml

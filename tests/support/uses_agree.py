@@ -38,6 +38,7 @@ SAMPLES = {
     "processesPerHost": "2", "validAfter": "2030-01-01T00:00:00Z",
     "validUntil": "2030-01-01T00:00:00Z",
     "jobrun.network": "n", "jobrun.secrets.file": "source/secret",
+    "jobrun.vertex-ai.reservation": ["any"],
     "jobrun.checkpoints.metric": "loss", "jobrun.tpu-vm.topology": "2x2",
     "jobrun.kubernetes.job": {"spec": {"podReplacementPolicy": "Failed"}},
     "jobrun.kubernetes.pod": {"spec": {"hostNetwork": True}},

@@ -225,11 +225,9 @@ static const char *chip_topology(const struct pod_maker *maker,
 }
 
 static json_t *tpu_resources(const struct pod_maker *maker,
-			     const struct machine_group *group,
+			     const struct tpu *tpu, const struct slice *slice,
 			     json_t *selector)
 {
-	const struct tpu *tpu = group->tpu;
-	const struct slice *slice = group->slice;
 	json_t *out = json_object(), *chips = json_object();
 
 	if (!tpu->gke_slice) {
@@ -239,7 +237,7 @@ static json_t *tpu_resources(const struct pod_maker *maker,
 			arena_printf(maker->mem,
 				     "GKE has no %s: use TPU_V3 or later, or "
 				     "provider tpu-vm",
-				     group->accelerator_type));
+				     tpu->type));
 		json_decref(chips);
 		return out;
 	}
@@ -332,7 +330,14 @@ static json_t *resources(const struct pod_maker *maker,
 	json_t *out = json_object(), *requests = json_object();
 	json_t *limits = json_object();
 
-	if (machine) {
+	if (machine && machine->tpu_chips) {
+		kube_leave_out(maker->out, true, type_path(maker, group->role),
+			       arena_printf(maker->mem,
+					    "the catalogue does not know which "
+					    "nodes have the TPUs of %s: use "
+					    "workerType: cloud_tpu",
+					    machine->name));
+	} else if (machine) {
 		ask_machine(maker, machine, requests);
 		if (maker->block && maker->block->limits)
 			json_object_update(limits, requests);
@@ -413,6 +418,8 @@ json_t *pod_spec(const struct pod_maker *maker,
 {
 	const char *image = image_of(maker, group);
 	json_t *spec = json_object(), *container = named("name", "main");
+	const struct slice *slice;
+	const struct tpu *tpu;
 	json_t *selector = json_object(), *need;
 
 	json_put_text(spec, "restartPolicy", "Never");
@@ -432,8 +439,13 @@ json_t *pod_spec(const struct pod_maker *maker,
 			       "what the program needs");
 	add_command(maker, group, container);
 	json_put(container, "env", variables(maker));
-	need = group->tpu ? tpu_resources(maker, group, selector)
-			  : resources(maker, group, selector);
+	slice = catalogue_host_slice(maker->catalogue, group->machine, &tpu);
+	if (group->tpu)
+		need = tpu_resources(maker, group->tpu, group->slice, selector);
+	else if (slice)
+		need = tpu_resources(maker, tpu, slice, selector);
+	else
+		need = resources(maker, group, selector);
 	if (json_object_size(need))
 		json_put(container, "resources", need);
 	else

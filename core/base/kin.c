@@ -2,9 +2,9 @@
 #include "core/base/kin.h"
 
 #include <limits.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/base/nearest.h"
 
@@ -70,20 +70,26 @@ const char *kin_misspelt(const char *word, const char *const *names,
 	return best;
 }
 
-static const char *last_break(const char *name)
+/* Returns the break before the size, which begins with a digit and may have
+ * words behind it, as "4g-metal"; else the last break. */
+static const char *size_break(const char *name)
 {
 	const char *p, *last = name;
 
-	for (p = name; *p; p++)
-		if (strchr(BREAKS, *p))
-			last = p;
+	for (p = name; *p; p++) {
+		if (!strchr(BREAKS, *p))
+			continue;
+		last = p;
+		if (p[1] && strchr(DIGITS, p[1]))
+			break;
+	}
 	return last;
 }
 
 /* The difference in size; LONG_MAX if the families differ. */
 static long distance(const char *word, const char *name)
 {
-	const char *mine = last_break(word), *its = last_break(name);
+	const char *mine = size_break(word), *its = size_break(name);
 	size_t len = strcspn(word, BREAKS);
 	long gap;
 
@@ -97,6 +103,26 @@ static long distance(const char *word, const char *name)
 	    strncmp(word, name, (size_t)(mine - word)) != 0)
 		gap += OTHER_KIND;
 	return gap;
+}
+
+static bool has_word(const char *name, const char *word)
+{
+	char its[WORD_SIZE];
+
+	while (next_word(&name, its))
+		if (!strcasecmp(its, word))
+			return true;
+	return false;
+}
+
+bool kin_same_numbers(const char *word, const char *name)
+{
+	char mine[WORD_SIZE];
+
+	while (next_word(&word, mine))
+		if (has_digit(mine) && !has_word(name, mine))
+			return false;
+	return true;
 }
 
 const char *kin_of_size(const char *word, const char *const *names,

@@ -74,6 +74,7 @@ const struct field_use slurm_uses[] = {
 	{ "trainingInput.enableWebAccess",
 	  NOT_USED "'srun --overlap' opens a shell beside a task" },
 	{ "jobrun", USE_AS_DOCUMENTED },
+	{ "jobrun.zone", NOT_USED "the cluster is where it is" },
 	{ "jobrun.source", "copied into the directory that nodes share" },
 	{ NULL, NULL },
 };

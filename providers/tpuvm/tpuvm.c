@@ -253,7 +253,12 @@ static int desire(const struct job *job, const struct provider_env *env,
 			       "jobrun.tpu-vm.slices is %ld: it must be "
 			       "1 to %d",
 			       block->slices, TPU_VM_SLICES_MAX);
-	if (!run.tpu->vm_runtime && !block->runtime_version)
+	if (!run.tpu->vm_runtime && !block->runtime_version && run.tpu->origin)
+		resources_miss(out,
+			       "jobrun.tpu-vm.runtimeVersion: the row of %s in "
+			       "catalogue %s has no vmRuntime",
+			       run.tpu->type, run.tpu->origin);
+	else if (!run.tpu->vm_runtime && !block->runtime_version)
 		resources_miss(out, "the Cloud TPU API has no %s",
 			       run.tpu->type);
 	tpu_vm_fit(job, env->catalogue, &misfits);

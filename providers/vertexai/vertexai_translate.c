@@ -141,10 +141,18 @@ static json_t *tpu_machine(struct vertex_translation *t,
 	if (!name) {
 		leave_out(t, true,
 			  "trainingInput.workerConfig.acceleratorConfig",
-			  arena_printf(t->mem,
-				       "Vertex AI has no %s for training, "
-				       "only %s",
-				       group->accelerator_type, name_tpus(t)));
+			  group->tpu->origin
+				  ? arena_printf(
+					    t->mem,
+					    "the row of %s in catalogue %s has "
+					    "no vertexMachine",
+					    group->accelerator_type,
+					    group->tpu->origin)
+				  : arena_printf(t->mem,
+						 "Vertex AI has no %s for "
+						 "training, only %s",
+						 group->accelerator_type,
+						 name_tpus(t)));
 		return out;
 	}
 	json_put_text(out, "machineType", name);

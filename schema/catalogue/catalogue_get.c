@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 #include "core/job/check.h"
 #include "schema/catalogue/catalogue_check.h"
 #include "schema/catalogue/catalogue_read.h"
+#include "schema/catalogue/shipped.h"
 
 #define FILE_SIZE_MAX (1 << 20)
 #define FILES_MAX 64
@@ -31,6 +33,7 @@ struct layer {
 static const struct catalogue *the_catalogue;
 static struct layer *layers;
 static struct error why;
+static struct catalogue_fault fault;
 static char *beside; /* set by catalogue_beside() before that */
 
 /* Returns the first list followed by the second. */
@@ -154,6 +157,28 @@ static int check_gres(const struct catalogue *user, struct error *err)
 	return 0;
 }
 
+/* Keeps where the error is: the first file that is broken is the last that is
+ * read. */
+static void set_fault(const char *path, const char *shown, const char *text,
+		      struct error *err)
+{
+	const char *place;
+
+	shipped_place(err, shown, text);
+	place = err->where + strlen(err->where);
+	fault = (struct catalogue_fault){ .path = mem_strdup(path),
+					  .shown = mem_strdup(shown) };
+	while (place > err->where && strchr("0123456789:", place[-1]))
+		place--;
+	if (sscanf(place, ":%u:%u", &fault.line, &fault.column) != 2)
+		fault.line = fault.column = 1;
+}
+
+const struct catalogue_fault *catalogue_fault(void)
+{
+	return fault.path ? &fault : NULL;
+}
+
 static int add(const char *path, const char *shown, struct error *err)
 {
 	size_t len;
@@ -161,12 +186,15 @@ static int add(const char *path, const char *shown, struct error *err)
 	struct catalogue *user = text ? catalogue_read(text, len, err) : NULL;
 	struct layer *layer;
 
-	free(text);
 	if (!user || catalogue_check(user, the_catalogue, err) < 0 ||
 	    check_gres(user, err) < 0) {
+		if (text)
+			set_fault(path, shown, text, err);
 		catalogue_free(user);
+		free(text);
 		return error_prefix(err, "catalogue '%s'", shown);
 	}
+	free(text);
 	layer = mem_alloc(sizeof(*layer));
 	layer->user = user;
 	layer->origin = mem_strdup(shown);

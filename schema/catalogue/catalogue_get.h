@@ -26,4 +26,13 @@ void catalogue_beside(const char *path);
  */
 const struct catalogue *catalogue_get(struct error *err);
 
+/* Where a user's file is broken. */
+struct catalogue_fault {
+	const char *path, *shown; /* to open it, and to name it */
+	unsigned line, column;    /* the first, if the place is not known */
+};
+
+/* After catalogue_get() has returned NULL; NULL if no file could be read. */
+const struct catalogue_fault *catalogue_fault(void);
+
 #endif

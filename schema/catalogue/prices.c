@@ -10,6 +10,8 @@
 #include "schema/catalogue/shipped.h"
 
 #define FILE_MAX (16 << 20)
+/* The most that an hour costs: sums stay far from the end of a double. */
+#define PRICE_MAX 1e9
 
 static const cyaml_schema_field_t price_fields[] = {
 	CYAML_FIELD_STRING_PTR("machineType",
@@ -92,11 +94,12 @@ int prices_check(const struct price_list *list, struct error *err)
 					 "prices[%zu] must have a machineType "
 					 "or an acceleratorType, and not both",
 					 i);
-		if (!isfinite(one->per_hour) || one->per_hour < 0)
+		if (!(one->per_hour >= 0) || one->per_hour > PRICE_MAX)
 			return error_set(err, ERROR_INVALID,
-					 "perHour of '%s' must be 0 or more, "
-					 "not %g",
-					 name_of(one), one->per_hour);
+					 "perHour of '%s' must be 0 to %g, not "
+					 "%g",
+					 name_of(one), PRICE_MAX,
+					 one->per_hour);
 	}
 	return check_twins(list, err);
 }
@@ -113,6 +116,7 @@ struct price_list *prices_read(const char *path, struct error *err)
 	}
 	list = shipped_read(text, len, &list_schema, err);
 	if (!list || prices_check(list, err) < 0) {
+		shipped_place(err, path, text);
 		error_prefix(err, "price list '%s'", path);
 		prices_free(list);
 		list = NULL;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
+#include "core/base/buf.h"
 #include "core/base/text.h"
 
 /* Keeps the first error and the first position that libcyaml logs: it logs
@@ -32,6 +33,117 @@ keep(cyaml_log_t level, void *ctx, const char *format, va_list args)
 		return;
 	snprintf(err->text + n, sizeof(err->text) - n, "%s%s", n ? ", " : "",
 		 text);
+}
+
+/* What libcyaml says, and what we do; %F is the field, %V the value behind the
+ * words. */
+static const struct {
+	const char *words, *ours;
+} phrases[] = {
+	{ "Unexpected key: ", "unknown key '%V'" },
+	{ "Missing required mapping field: ", "this row lacks '%V'" },
+	{ "Mapping field already seen: ", "'%V' appears twice" },
+	{ "Expecting SEQUENCE", "%F must be a list" },
+	{ "Expecting MAPPING", "%F must be a map of keys" },
+	{ "Expecting ", "%F must be one value" },
+	{ "Invalid UINT value: ",
+	  "%F must be a whole number of 0 or more, not '%V'" },
+	{ "Invalid FLOAT value: ", "%F must be a number, not '%V'" },
+	{ "Insufficient entries", "this list must not be empty" },
+	{ "STRING length < 1", "%F must not be empty" },
+	{ "STRING length > ", "%F is too long" },
+};
+
+/* Adds what stands in `text` up to `end`, without quotes. */
+static void put_until(struct buf *out, const char *text, const char *end)
+{
+	size_t len = strcspn(text, end);
+
+	if (text[0] == '\'' && len > 1 && text[len - 1] == '\'') {
+		text++;
+		len -= 2;
+	}
+	buf_printf(out, "%.*s", (int)len, text);
+}
+
+static void put_phrase(struct buf *out, const char *ours, const char *value,
+		       const char *text)
+{
+	static const char in_field[] = ", in mapping field '";
+	const char *field = strstr(text, in_field);
+
+	for (; *ours; ours++) {
+		if (ours[0] != '%') {
+			buf_putc(out, *ours);
+			continue;
+		}
+		ours++;
+		if (*ours == 'V') {
+			put_until(out, value, ",");
+		} else if (field) {
+			buf_putc(out, '\'');
+			put_until(out, field + strlen(in_field), "'");
+			buf_putc(out, '\'');
+		} else {
+			buf_puts(out, "an item of this list");
+		}
+	}
+}
+
+/* Puts libcyaml's words into ours, and the position into `where`. */
+static void translate(const char *text, struct error *err)
+{
+	const char *place = strstr(text, "(line: ");
+	struct buf ours = { 0 };
+	unsigned line, column;
+	size_t i;
+
+	for (i = 0; i < COUNT(phrases) && !ours.len; i++)
+		if (text_starts(text, phrases[i].words))
+			put_phrase(&ours, phrases[i].ours,
+				   text + strlen(phrases[i].words), text);
+	error_set(err, ERROR_INVALID, "%s", ours.len ? buf_text(&ours) : text);
+	if (place &&
+	    sscanf(place, "(line: %u, column: %u)", &line, &column) == 2)
+		snprintf(err->where, sizeof(err->where), "%u:%u", line, column);
+	buf_done(&ours);
+}
+
+/* Finds the line of a name that the error's text quotes. */
+static void find_name(struct error *err, const char *text)
+{
+	const char *name = strchr(err->text, '\''), *end, *at, *start;
+	unsigned line = 1;
+	size_t len;
+
+	end = name ? strchr(name + 1, '\'') : NULL;
+	if (!end || end == name + 1)
+		return;
+	name++;
+	len = (size_t)(end - name);
+	for (at = start = text; *at; at++) {
+		if (*at == '\n') {
+			line++;
+			start = at + 1;
+		} else if (!strncmp(at, name, len) && at > text &&
+			   strchr(" :\"'[{", at[-1]) &&
+			   strchr(",}] \"'\r\n", at[len])) {
+			snprintf(err->where, sizeof(err->where), "%u:%zu", line,
+				 (size_t)(at - start) + 1);
+			return;
+		}
+	}
+}
+
+void shipped_place(struct error *err, const char *path, const char *text)
+{
+	char place[sizeof(err->where)];
+
+	if (!err->where[0])
+		find_name(err, text);
+	memcpy(place, err->where, sizeof(place));
+	snprintf(err->where, sizeof(err->where), "%.120s%s%.30s", path,
+		 place[0] ? ":" : "", place);
 }
 
 static void *memory(void *ctx, void *old, size_t size)
@@ -111,8 +223,7 @@ void *shipped_read(const char *text, size_t len,
 	else if (ret == CYAML_OK)
 		error_set(err, ERROR_INVALID, "it is empty");
 	else
-		error_set(err, ERROR_INVALID, "%s",
-			  why.text[0] ? why.text : cyaml_strerror(ret));
+		translate(why.text[0] ? why.text : cyaml_strerror(ret), err);
 	shipped_free(data, schema);
 	return NULL;
 }

@@ -74,6 +74,17 @@ static json_t *runtimes(const struct catalogue *all)
 	return names;
 }
 
+static json_t *pythons(const struct catalogue *all)
+{
+	json_t *names = json_array();
+	size_t i, k;
+
+	for (i = all->runtime_count; i > 0; i--)
+		for (k = 0; k < all->runtimes[i - 1].python_count; k++)
+			add(names, all->runtimes[i - 1].pythons[k]);
+	return names;
+}
+
 /* The fields whose known values are only examples: they depend on the date of
  * the catalogue, and other values are taken with a warning. */
 static const struct {
@@ -86,8 +97,11 @@ static const struct {
 	{ "TrainingInput", "evaluatorType", machine_types },
 	{ "TrainingInput", "region", regions },
 	{ "TrainingInput", "runtimeVersion", runtimes },
+	{ "TrainingInput", "pythonVersion", pythons },
+	{ "ReplicaConfig", "tpuTfVersion", runtimes },
 	{ "AcceleratorConfig", "type", accelerators },
 	{ "Jobrun", "zone", zones },
+	{ "TpuNodeImage", "zone", zones },
 };
 
 /* Says what a number must be, or gives the example of another form. */

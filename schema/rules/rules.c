@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "core/base/buf.h"
+#include "core/base/file.h"
 #include "core/job/traits.h"
 #include "schema/catalogue/catalogue_get.h"
 #include "schema/rules/rules_check.h"
 #include "schema/rules/rules_when.h"
+#include "schema/yaml/source_text.h"
 
 bool rule_holds(const struct rule *rule, unsigned traits)
 {
@@ -44,6 +46,35 @@ static void check_one(struct check *check, const struct rule *rule)
 		check_when(check);
 }
 
+/* Reports a user's catalogue that is broken: at its own line, once for all
+ * jobs. */
+static void add_broken(const struct job *job, struct problems *found,
+		       const struct error *err)
+{
+	const struct catalogue_fault *at = catalogue_fault();
+	struct source_fault ignored;
+	struct source source;
+	struct error unread;
+	char *text = NULL;
+	size_t i, len;
+
+	for (i = 0; i < found->count; i++)
+		if (!strcmp(found->items[i].rule, "catalogue"))
+			return;
+	if (at)
+		text = file_read(at->path, SOURCE_SIZE_MAX, &len, &unread);
+	if (text &&
+	    source_init(&source, at->shown, job->head.node->origin->order, text,
+			len, &ignored) == 0)
+		problem_add_at(found, SEVERITY_ERROR, &source, at->line,
+			       at->column, 1, "catalogue", "%s", err->text);
+	else
+		problem_add(found, SEVERITY_ERROR, job->head.node, NULL,
+			    "catalogue", "%s", err->text);
+	if (text)
+		source_done(&source);
+}
+
 void rules_check(const struct job *job, const unsigned *traits,
 		 struct problems *found)
 {
@@ -61,8 +92,7 @@ void rules_check(const struct job *job, const unsigned *traits,
 	};
 
 	if (!check.catalogue) {
-		problem_add(found, SEVERITY_ERROR, job->head.node, NULL,
-			    "catalogue", "%s", err.text);
+		add_broken(job, found, &err);
 		return;
 	}
 	for (rule = rules; rule->id; rule++)

@@ -93,8 +93,9 @@ static const char *near_accelerator(const struct catalogue *all,
 	near = kin_misspelt(type, names, n);
 	if (near)
 		return near;
-	return looks_like_accelerator(type) ? nearest_part(type, names, n)
+	near = looks_like_accelerator(type) ? nearest_part(type, names, n)
 					    : nearest_name(type, names, n);
+	return near && kin_same_numbers(type, near) ? near : NULL;
 }
 
 /* ---- accelerators ------------------------------------------------------ */

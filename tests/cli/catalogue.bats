@@ -26,7 +26,7 @@ YAML
   printf 'trainingInput: {scaleTier: BASIC}\n' >a.yaml
   JOBRUN_CATALOGUE=catalogue.yaml run jobrun validate a.yaml
   [ "$status" -eq 65 ]
-  [[ $output == *"catalogue 'catalogue.yaml'"*"line: 1"* ]]
+  [[ $output == *"catalogue.yaml:1:11: error: catalogue 'catalogue.yaml': 'families' must be a list"* ]]
   JOBRUN_CATALOGUE=none.yaml run jobrun validate a.yaml
   [ "$status" -eq 65 ]
   [[ $output == *"none.yaml"* ]]
@@ -139,9 +139,16 @@ YAML
     printf "$text" >bad.yaml
     run jobrun validate --catalogue bad.yaml a.yaml
     [ "$status" -eq 65 ]
-    [[ $output == *"catalogue 'bad.yaml'"*"$message"* ]] || { echo "$text: $output"; false; }
+    echo "$text: $output"
+    [[ $output == *"bad.yaml:"[1-9]*": error: catalogue 'bad.yaml'"*"$message"* ]]
+    [[ $output != *"a.yaml:"* ]]
   done <<'TABLE'
-families: [{name: a, sorce: b}]|sorce
+families: [{name: a, sorce: b}]|unknown key 'sorce'
+families: [{name: a}]|this row lacks 'source'
+families:\n- 3|must be a map of keys
+families: [{name: a, source: b, machines: [{name: a-1, vcpus: -1, memoryGb: 1}]}]|'vcpus' must be a whole number of 0 or more, not '-1'
+families: [{name: a, source: b, machines: [{name: a-1, vcpus: 1, memoryGb: much}]}]|'memoryGb' must be a number, not 'much'
+currency: EUR\nprices: [{machineType: n1-standard-4, perHour: 1e308}]|perHour of 'n1-standard-4' must be 0 to 1e+09
 families: [{name: a, source: b, machines: [{name: A-1, vcpus: 1, memoryGb: 1}]}]|lower-case letters
 families: [{name: a, source: b, machines: [{name: a-1, vcpus: 0, memoryGb: 1}]}]|more than 0
 families: [{name: a, source: b, machines: [{name: a-1, vcpus: 1, memoryGb: 1, acceleratorType: NVIDIA_L4}]}]|go together
@@ -154,7 +161,7 @@ accelerators: [{type: NVIDIA_L4, source: "b\\e[31m"}]|control character
 accelerators: [{type: NVIDIA_L4, source: b, fits: [{machines: ["a-1\\tb"], counts: [1]}]}]|control character
 regionGroups: [{source: b, regions: [{name: moon-east1, zones: "1"}]}]|letters of its zones
 currency: EUR|go together
-{currency: EUR, prices: [{machineType: a, perHour: -1}]}|0 or more
+{currency: EUR, prices: [{machineType: a, perHour: -1}]}|must be 0 to 1e+09, not -1
 TABLE
 }
 
@@ -172,4 +179,36 @@ EOF
   jobrun render --to slurm --catalogue own.yaml a.yaml | grep -- "--gres=gpu:hopper:8"
   sed -i 's/provider: slurm, command: .x./provider: vertex-ai/' a.yaml
   jobrun validate --catalogue own.yaml a.yaml
+}
+
+@test "a TPU of one's own is planned, and its row says what it lacks" {
+  cat >own.yaml <<'YAML'
+tpus:
+- type: TPU_V9
+  generation: v9
+  devicesPerHost: 4
+  source: ours
+  slices:
+  - {name: v9-8, count: 8, cores: 8, chips: 8, hosts: 2, topology: 2x4}
+YAML
+  cat >a.yaml <<'YAML'
+jobId: ours
+trainingInput: {scaleTier: CUSTOM, region: us-central1, masterType: n1-standard-4, workerType: cloud_tpu, workerCount: 1,
+  masterConfig: {imageUri: a/b}, workerConfig: {acceleratorConfig: {type: TPU_V9, count: 8}}}
+jobrun: {command: [x], zone: us-central1-a}
+YAML
+  local provider field
+  while read -r provider field; do
+    run jobrun plan --offline --catalogue own.yaml --provider $provider a.yaml
+    echo "$output"
+    [[ $output == *"the row of TPU_V9 in catalogue own.yaml has no $field"* ]]
+  done <<'ROWS'
+tpu-vm vmRuntime
+kubernetes gkeSlice
+vertex-ai vertexMachine
+ROWS
+  sed -i 's/^  source/  vmRuntime: v2-alpha-tpuv9\n  gkeSlice: tpu-v9-slice\n  vertexMachine: ct9-standard-{chips}t\n  source/' own.yaml
+  jobrun plan --offline --catalogue own.yaml --provider tpu-vm a.yaml | grep 'acceleratorType *v9-8'
+  jobrun render --to kubernetes --catalogue own.yaml --provider kubernetes a.yaml | grep 'gke-tpu-accelerator: tpu-v9-slice'
+  jobrun render --to vertex-ai --catalogue own.yaml --provider vertex-ai a.yaml | grep '"machineType": "ct9-standard-4t"'
 }

@@ -89,12 +89,12 @@ END
 @test "a price list that is wrong says where" {
   priced a.yaml a "$CUSTOM"
   local -A want=(
-    ["currency: EUR"]="Missing required mapping field: prices"
-    ["{currency: EUR, prices: [{machineType: x, perHour: a}]}"]="Invalid FLOAT value: a, in mapping field 'perHour' (line: 1"
-    ["{currency: EUR, prices: [{machineTyp: x, perHour: 1}]}"]="Unexpected key: machineTyp, in mapping (line: 1"
+    ["currency: EUR"]="this row lacks 'prices'"
+    ["{currency: EUR, prices: [{machineType: x, perHour: a}]}"]="'perHour' must be a number, not 'a'"
+    ["{currency: EUR, prices: [{machineTyp: x, perHour: 1}]}"]="unknown key 'machineTyp'"
     ["{currency: EUR, prices: [{perHour: 1}]}"]="prices[0] must have a machineType or an acceleratorType, and not both"
-    ["{currency: EUR, prices: [{machineType: x, perHour: -1}]}"]="perHour of 'x' must be 0 or more, not -1"
-    ["{currency: EUR, prices: [{machineType: x, perHour: nan}]}"]="perHour of 'x' must be 0 or more, not nan"
+    ["{currency: EUR, prices: [{machineType: x, perHour: -1}]}"]="perHour of 'x' must be 0 to 1e+09, not -1"
+    ["{currency: EUR, prices: [{machineType: x, perHour: nan}]}"]="perHour of 'x' must be 0 to 1e+09, not nan"
     ["{currency: EUR, prices: [{machineType: x, perHour: 1}, {machineType: x, perHour: 2}]}"]="'x' has two prices"
     ["# nothing"]="it is empty"
   )

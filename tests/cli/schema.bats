@@ -43,6 +43,9 @@ assert "state" not in job["properties"] and "^state$" in job["patternProperties"
 assert "fake" not in schema["$defs"]["Jobrun"]["properties"]
 docker = schema["$defs"]["Jobrun"]["properties"]["docker"]
 assert docker["deprecated"] and docker["deprecationMessage"] == "use jobrun.container"
+defs = schema["$defs"]
+assert defs["TrainingInput"]["properties"]["pythonVersion"]["examples"][0].startswith("3.")
+assert "us-central1-a" in defs["TpuNodeImage"]["properties"]["zone"]["examples"]
 requeue = schema["$defs"]["SlurmBlock"]["properties"]["requeue"]["anyOf"][0]
 assert requeue["enum"] == [False, True, "expedite"]
 PY

@@ -57,6 +57,22 @@ YAML
   [ "$status" -eq 65 ]
 }
 
+@test "a number in a name says which hardware it is" {
+  local type
+  for type in NVIDIA_A10 NVIDIA_H20 nvidia-a10 A10 H20; do
+    job slurm n1-standard-8 $type >a.yaml
+    run jobrun validate a.yaml
+    [[ $output == *"$type"* ]]
+    [[ $output != *"did you mean"* ]]
+  done
+  job slurm n1-standard-8 nvidia-h200 >a.yaml
+  run jobrun validate a.yaml
+  [[ $output == *'did you mean NVIDIA_H200_141GB?'* ]]
+  job slurm a4x-maxgpu-8g NVIDIA_GB300 >a.yaml
+  run jobrun validate a.yaml
+  [[ $output == *'the nearest known one is a4x-maxgpu-4g-metal'* ]]
+}
+
 @test "a region and a zone that nobody knew are warnings, other forms are errors" {
   local name
   for name in moon-east1 us-central99; do

@@ -234,10 +234,15 @@ static json_t *tpu_resources(const struct pod_maker *maker,
 		kube_leave_out(
 			maker->out, true,
 			"trainingInput.workerConfig.acceleratorConfig",
-			arena_printf(maker->mem,
-				     "GKE has no %s: use TPU_V3 or later, or "
-				     "provider tpu-vm",
-				     tpu->type));
+			tpu->origin
+				? arena_printf(maker->mem,
+					       "the row of %s in catalogue %s "
+					       "has no gkeSlice",
+					       tpu->type, tpu->origin)
+				: arena_printf(maker->mem,
+					       "GKE has no %s: use TPU_V3 or "
+					       "later, or provider tpu-vm",
+					       tpu->type));
 		json_decref(chips);
 		return out;
 	}

@@ -16,6 +16,8 @@
 	LEFT_OUT "the cluster is where it is: nodeSelector chooses among its " \
 		 "zones"
 #define IN_IMAGE LEFT_OUT "the container image takes its place"
+#define OWN_TENSORFLOW                                                         \
+	LEFT_OUT "the container image brings its own TensorFlow and libtpu"
 #define REQUESTS(role)                                                         \
 	"what each pod of the " role " requests: what such a node can give"
 #define CONTAINER(role) "the container of each pod of the " role
@@ -35,10 +37,14 @@ const struct field_use kubernetes_uses[] = {
 	{ "trainingInput.parameterServerCount", "how many pods" },
 	{ "trainingInput.evaluatorCount", "how many pods" },
 	{ "trainingInput.masterConfig", CONTAINER("master") },
+	{ "trainingInput.masterConfig.tpuTfVersion", OWN_TENSORFLOW },
 	{ "trainingInput.workerConfig", CONTAINER("workers") },
+	{ "trainingInput.workerConfig.tpuTfVersion", OWN_TENSORFLOW },
 	{ "trainingInput.parameterServerConfig",
 	  CONTAINER("parameter servers") },
+	{ "trainingInput.parameterServerConfig.tpuTfVersion", OWN_TENSORFLOW },
 	{ "trainingInput.evaluatorConfig", CONTAINER("evaluators") },
+	{ "trainingInput.evaluatorConfig.tpuTfVersion", OWN_TENSORFLOW },
 	{ "trainingInput.packageUris",
 	  "not possible: packages are not installed there: build them into the "
 	  "image, or set jobrun.source" },

@@ -145,7 +145,8 @@ HOST_SRC := $(wildcard cmd/jobrun-host/*.c) \
 	    $(addprefix core/device/,amd.c amd_smi.c choice.c device.c device_queue.c device_text.c lease.c \
 			look.c nvidia.c nvml.c ticket.c) \
 	    $(addprefix core/ssh/,agent_archive.c protocol.c) \
-	    core/container/container.c core/enter/enter.c core/enter/inside.c
+	    core/container/container.c \
+	    $(addprefix core/enter/,enter.c inside.c port.c)
 HOST_OBJ := $(HOST_SRC:%.c=$(BUILD)/agent/%.o)
 AGENT = $(BUILD)/cmd/jobrun-host/jobrun-host
 ifdef SAN

@@ -14,6 +14,7 @@ const struct command *const commands[] = {
 	&cmd_wait,
 	&cmd_exec,
 	&cmd_shell,
+	&cmd_forward,
 	&cmd_cp,
 	&cmd_metrics,
 	&cmd_plot,

@@ -36,6 +36,7 @@ extern const struct command cmd_schema;
 extern const struct command cmd_status;
 extern const struct command cmd_shard;
 extern const struct command cmd_shell;
+extern const struct command cmd_forward;
 extern const struct command cmd_log_sync;
 extern const struct command cmd_supervise;
 extern const struct command cmd_keep_checkpoints;

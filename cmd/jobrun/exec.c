@@ -5,7 +5,6 @@
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/view/beside.h"
-#include "core/enter/enter.h"
 
 static int enter(struct app *app, const char *job_id,
 		 const struct beside_opts *opts, char *const *argv)
@@ -13,20 +12,11 @@ static int enter(struct app *app, const char *job_id,
 	struct arena *mem = arena_new();
 	struct enter_way way = { 0 };
 	struct error err;
-	int status;
 
-	if (beside_find(app, job_id, opts, argv, mem, &way, &err) < 0) {
-		status = app_fail(app, &err);
-		goto out;
-	}
-	if (way.target)
-		enter_exec(way.target, argv, &err);
-	else
-		beside_become(way.argv, &err);
-	status = app_fail(app, &err);
-out:
+	if (beside_find(app, job_id, opts, argv, mem, &way, &err) == 0)
+		beside_enter(&way, argv, &err);
 	arena_free(mem);
-	return status;
+	return app_fail(app, &err);
 }
 
 static int run_exec(struct app *app, int argc, char **argv)

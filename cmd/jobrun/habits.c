@@ -46,6 +46,8 @@ static const struct habit words[] = {
 	{ "start", NULL, RUN_IT },
 	{ "create", NULL, RUN_IT },
 	{ "ssh", NULL, "'jobrun shell JOB' opens a shell beside a task" },
+	{ "port-forward", NULL,
+	  "'jobrun forward JOB PORT' reaches a port of a task" },
 	{ "attach", NULL, "'jobrun logs -f JOB' follows a run" },
 	{ "watch", NULL, "'jobrun status -w' follows all runs" },
 	{ "top", NULL,

@@ -17,10 +17,13 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/enter/inside.h"
+#include "core/enter/port.h"
 #include "core/process/process.h"
 
 #define ENVIRON_MAX ((size_t)8 << 20)
 #define CONTAINED ",container"
+#define PORT ",port="
+#define PORT_MAX 65535
 
 /* Splits the text of /proc/PID/environ, which it borrows; free only the
  * items. */
@@ -106,6 +109,11 @@ int enter_target_parse(char *text, struct enter_target *out, struct error *err)
 		out->contained = true;
 		end += strlen(CONTAINED);
 	}
+	if (text_starts(end, PORT)) {
+		out->port = strtol(end + strlen(PORT), &end, 10);
+		if (out->port <= 0 || out->port > PORT_MAX)
+			out->pid = 0;
+	}
 	if (out->pid <= 0 || (*end && *end != ':'))
 		return error_set(err, ERROR_USAGE, "'%s' is not PID[:RANK:RUN]",
 				 text);
@@ -127,6 +135,8 @@ void enter_target_format(const struct enter_target *target, struct buf *out)
 {
 	buf_printf(out, "%ld%s", (long)target->pid,
 		   target->contained ? CONTAINED : "");
+	if (target->port)
+		buf_printf(out, PORT "%ld", target->port);
 	if (target->run)
 		buf_printf(out, ":%s:%s", target->rank ? target->rank : "",
 			   target->run);
@@ -158,6 +168,11 @@ int enter_exec(const struct enter_target *target, char *const *argv,
 
 	if (take_environment(target, &env, err) < 0)
 		goto out;
+	if (target->port) {
+		if (port_relay(target->port, err) == 0)
+			_exit(0);
+		goto out;
+	}
 	snprintf(path, sizeof(path), "/proc/%ld/cwd", (long)target->pid);
 	if (chdir(path) < 0) {
 		failed(target->pid, err);

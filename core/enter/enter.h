@@ -26,17 +26,20 @@ struct enter_target {
 	/* The process is, or starts, what runs in a container, and the command
 	 * is to run in that. */
 	bool contained;
+	/* No command is to run, but this process to become a connection to the
+	 * port of the task's machine: core/enter/port.h.  0: a command. */
+	long port;
 };
 
-/* Reads "PID", which earlier versions sent, "PID:RANK:RUN" or
- * "PID,container:RANK:RUN"; strings are those of `text`, which is cut. */
+/* Reads "PID", which earlier versions sent, or "PID:RANK:RUN"; after the PID may
+ * come ",container" and ",port=PORT".  Strings are those of `text`, which is
+ * cut. */
 int enter_target_parse(char *text, struct enter_target *out, struct error *err);
-/* Adds "PID:RANK:RUN", or "PID,container:RANK:RUN", which earlier versions
- * refuse. */
+/* Adds it in that form; versions that do not know a word refuse it. */
 void enter_target_format(const struct enter_target *target, struct buf *out);
 
-/* Replaces this process by the command, if the other one is the target; returns
- * only on failure, -1. */
+/* Replaces this process by the command or the connection, if the other one is
+ * the target; returns only on failure, -1. */
 int enter_exec(const struct enter_target *target, char *const *argv,
 	       struct error *err);
 

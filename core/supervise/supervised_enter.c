@@ -89,6 +89,7 @@ int supervised_enter(void *ctx, const struct enter_wish *wish,
 		.pid = (pid_t)wish->task->pid,
 		.rank = spec_rank(&spec, ordinal, mem),
 		.contained = !wish->outside && spec_has_containers(&spec),
+		.port = wish->port,
 	};
 	if (spec.hosts.names.count)
 		return name_run(as, &spec, ordinal, task, mem, err) < 0

@@ -244,5 +244,6 @@ static const struct provider_command enter_container = {
 const struct provider_command *const kubernetes_commands[] = {
 	&enter_pod,
 	&enter_container,
+	&kubernetes_forward_pod,
 	NULL,
 };

@@ -102,13 +102,17 @@ static char *const *find_words(const struct kube_look *look, const char *pod,
 	argv = arena_alloc(mem, (POD_WORDS + count + 1) * sizeof(*argv));
 	process_self(self, sizeof(self));
 	argv[n++] = arena_strdup(mem, self);
-	argv[n++] = "enter-pod";
-	if (wish->terminal)
+	argv[n++] = wish->port ? "forward-pod" : "enter-pod";
+	if (wish->terminal && !wish->port)
 		argv[n++] = "--terminal";
-	if (launcher)
+	if (launcher && !wish->port)
 		argv[n++] = "--launcher";
 	argv[n++] = arena_strdup(mem, whole_place(look));
 	argv[n++] = arena_strdup(mem, pod);
+	if (wish->port) {
+		argv[n] = arena_printf(mem, "%ld", wish->port);
+		return (char *const *)argv;
+	}
 	argv[n++] = "--";
 	memcpy(argv + n, wish->argv, (count + 1) * sizeof(*argv));
 	return (char *const *)argv;

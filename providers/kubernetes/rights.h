@@ -2,8 +2,9 @@
 /*
  * The permissions that a job needs in its namespace, and whether the user has
  * them.  The table covers everything that jobrun asks of a cluster, except for
- * commands beside tasks (pods/exec), which are beyond what a job needs;
- * examples/kubernetes/role.yaml is a Role that grants it.
+ * commands beside tasks and their ports (pods/exec, pods/portforward), which
+ * are beyond what a job needs; examples/kubernetes/role.yaml is a Role that
+ * grants it.
  */
 #ifndef JOBRUN_RIGHTS_H
 #define JOBRUN_RIGHTS_H

@@ -36,7 +36,7 @@
 #define NODES_MAX ((size_t)1 << 20)
 #define WORDS_MAX ((size_t)64 << 10)
 /* The words of srun before those of the command. */
-#define SRUN_WORDS 20
+#define SRUN_WORDS 21
 /* How srun tells that the step's only task has ended, and how. */
 #define TASK_ENDED "task 0: "
 
@@ -56,6 +56,7 @@ struct entered {
 	const char *job;   /* as srun takes it */
 	const char *group; /* the option for the component, or NULL */
 	const char *name;  /* of the step */
+	bool is_port;      /* a connection, not a command */
 	pid_t srun;
 	int signals;
 	int errors[2]; /* the command's standard error; -1: a terminal */
@@ -153,6 +154,9 @@ static char *const *srun_words(struct entered *s, char *const *args)
 	argv[n++] = "--mpi=none";
 	argv[n++] = "--quit-on-interrupt";
 	argv[n++] = arena_printf(s->mem, "--job-name=%s", s->name);
+	/* What ends with no newline would stay with srun. */
+	if (s->is_port)
+		argv[n++] = "--unbuffered";
 	if (s->errors[1] < 0) {
 		argv[n++] = "--pty";
 	} else {
@@ -357,13 +361,17 @@ static int run_step(const void *given, char *const *args,
 			     .errors = { -1, -1 },
 			     .words = { -1, -1 },
 			     .signals = -1 };
+	struct enter_target target;
 	int ret;
 
 	(void)env;
 	(void)out;
 	s.name = arena_printf(s.mem, "enter-%ld-%lld", (long)getpid(),
 			      (long long)time_now_ms());
-	ret = find_component(&s, args[0], args[1], err);
+	ret = enter_target_parse(arena_strdup(s.mem, args[3]), &target, err);
+	s.is_port = ret == 0 && target.port;
+	if (ret == 0)
+		ret = find_component(&s, args[0], args[1], err);
 	if (ret == 0)
 		ret = start(&s, args, opts->terminal, err);
 	if (ret == 0)

@@ -40,6 +40,7 @@ static int find_target(const struct run_spec *spec,
 	struct enter_target target = {
 		.pid = (pid_t)task->pid,
 		.contained = !wish->outside && spec_has_containers(spec),
+		.port = wish->port,
 	};
 	struct buf text = { 0 };
 	size_t ordinal = 0;

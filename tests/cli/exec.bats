@@ -3,6 +3,7 @@
 # bats file_tags=server
 load helper
 load sshd
+load forward
 
 says() { # FILE TEXT
   grep -q -- "$2" "$1" 2>/dev/null
@@ -179,6 +180,41 @@ naps() { pgrep -f "^sleep $NAP" >/dev/null; }
   jobrun exec a -- true
   state_is a RUNNING
   jobrun cancel a
+}
+
+@test "forward reaches a port of a task, here and on a host" {
+  server_program
+  job a.yaml a "exec python3 $TMP/serve.py" "$WORKERS"
+  jobrun apply --detach a.yaml
+  wait_until 30 test -s port-0
+  wait_until 20 enters master 0
+  run jobrun forward a "$(cat port-0)"
+  echo "$output"
+  [ "$status" -eq 64 ]
+  [[ $output == *"a runs on this machine: its port $(cat port-0) is 127.0.0.1:$(cat port-0) already"* ]]
+  run jobrun forward a stdio:1 </dev/null
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [ "$output" = "jobrun: error: nothing listens on port 1 of the task's machine" ]
+  for word in 0 65536 a:1 1:a 70000:1 stdio:x ''; do
+    run jobrun forward a "$word"
+    [ "$status" -eq 64 ]
+    [[ $output == *"'$word' is not [LOCAL:]PORT"* ]]
+  done
+  run jobrun forward a stdio:1 2
+  [ "$status" -eq 64 ]
+  run jobrun forward a "$(cat port-0):1"
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"port $(cat port-0) is in use on this machine; ':1' takes one that is free" ]]
+  reaches a --task worker --index 0
+  rm port-1
+  sshd_up 2
+  host_job h.yaml h h1,h2 "exec python3 $TMP/serve.py"
+  jobrun apply --detach h.yaml
+  wait_until 30 enters_job h --task worker
+  reaches h --task worker
+  wait_until 15 nothing_runs
 }
 
 @test "cp copies files of a run, here and from a host" {

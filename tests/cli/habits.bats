@@ -105,6 +105,7 @@ ran() {
 @test "words for what has another form here" {
   touch job.yaml
   habit 64 "jobrun shell JOB" ssh hello
+  habit 64 "jobrun forward JOB PORT" port-forward hello 80
   habit 64 "jobrun logs -f JOB" attach hello
   habit 64 "jobrun status -w" watch
   habit 64 "jobrun devices" top

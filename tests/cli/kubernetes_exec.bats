@@ -5,6 +5,7 @@
 bats_require_minimum_version 1.5.0
 load helper
 load kubernetes
+load forward
 
 # in_pods ID COMMAND [LINE of the block]: a master and a worker that run it
 in_pods() {
@@ -53,6 +54,34 @@ wrong() { curl -sf --cacert "$KUBE/cert.pem" "$BASE/_/wrong"; }
   [ "$(wrong)" = "[]" ]
   jobrun cancel a
   jobrun delete a
+}
+
+@test "forward reaches a port of a pod, or says why not" {
+  server_program
+  in_pods f "exec python3 $TMP/serve.py"
+  run jobrun forward f stdio:1 </dev/null
+  echo "$output"
+  [ "$status" = 1 ]
+  [[ $output == "jobrun: error: port 1 of pod 'f-"*"': error forwarding port 1 to pod "*"connection refused"* ]]
+  tell state '{"ports": {"refuse": 500}}'
+  run jobrun forward f stdio:1 </dev/null
+  [ "$status" = 69 ]
+  wait_until 60 test -s port-0
+  tell state '{"ports": {"cut": 5}}'
+  run jobrun forward f "stdio:$(cat port-0)" < <(printf 'GET /rank HTTP/1.0\r\n\r\n'; sleep 30)
+  echo "$output"
+  [ "$status" = 69 ]
+  tell state '{"ports": null, "role": [{"apiGroups": ["*", "", "batch", "jobset.x-k8s.io"],
+    "resources": ["pods", "pods/log", "pods/exec", "jobsets", "jobs", "events"], "verbs": ["get", "list", "watch", "create", "patch", "delete"]}]}'
+  run jobrun forward f stdio:1 </dev/null
+  echo "$output"
+  [ "$status" = 77 ]
+  [[ $output == *"that takes the rights get and create on pods/portforward in namespace 'team'" ]]
+  tell state '{"role": null}'
+  wait_until 60 enters f --task worker
+  reaches f --task worker
+  [ "$(wrong)" = "[]" ]
+  jobrun delete f
 }
 
 @test "a pod without jobrun, an old server, refusals and cuts" {

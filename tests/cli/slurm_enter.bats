@@ -8,6 +8,7 @@ eval "$(declare -f setup | sed '1s/setup/setup_of_all/')"
 eval "$(declare -f teardown | sed '1s/teardown/teardown_of_all/')"
 load sshd
 load slurm
+load forward
 load podman
 
 setup_file() { slurm_up; }
@@ -62,6 +63,15 @@ naps_nowhere() { ! pgrep -f "sleep $NAP" >/dev/null; }
   shell_follows_size a
   jobrun cancel a
   wait_until 15 nothing_runs
+}
+
+@test "forward reaches a port of a task on its node" {
+  server_program
+  slurm_job a.yaml a 1 "exec python3 $TMP/serve.py"
+  apply a.yaml
+  wait_until 30 enters a --task worker
+  reaches a --task worker
+  wait_until 30 no_step_is_left
 }
 
 @test "nothing stays in the job when the client is killed, or srun" {

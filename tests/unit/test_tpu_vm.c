@@ -17,6 +17,7 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/process/process.h"
 #include "core/provider/listing.h"
 #include "core/store/store.h"
 #include "providers/google/tpu/tpu.h"
@@ -789,10 +790,11 @@ static void switch_deletes(struct fixture *f, char *script,
 {
 	const char *folder = f->server.folder;
 	char *path = mem_printf("%s/switch.sh", folder);
-	char *command = mem_printf(
-		"exec env JOBRUN_SWITCH_S=1 GCE_METADATA_HOST=127.0.0.1:%d "
-		"PATH=%s:$PATH bash %s",
-		f->server.port, folder, path);
+	char *metadata =
+		mem_printf("GCE_METADATA_HOST=127.0.0.1:%d", f->server.port);
+	char *command = mem_printf("exec env JOBRUN_SWITCH_S=1 %s "
+				   "PATH=%s:$PATH bash %s",
+				   metadata, folder, path);
 	size_t before = stand_in_count(&f->server, "/computeMeta");
 	char *told;
 	struct scene scene;
@@ -841,7 +843,10 @@ static void switch_deletes(struct fixture *f, char *script,
 	assert_int_equal(kind_tpu_vm.delete(f->ctx, scene.node, &err), 0);
 	stand_in_tell(&f->server, "faults", "[]");
 	scene_done(&scene);
+	/* On a VM it ends with that. */
+	process_end_marked(metadata);
 	free(told);
+	free(metadata);
 	free(command);
 	free(path);
 	free(script);

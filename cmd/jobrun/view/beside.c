@@ -7,6 +7,7 @@
 
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/view/sources.h"
+#include "core/enter/enter.h"
 #include "core/process/process.h"
 
 const struct opt beside_rows[] = {
@@ -64,7 +65,10 @@ int beside_find(struct app *app, const char *job_id,
 		const struct beside_opts *opts, char *const *argv,
 		struct arena *mem, struct enter_way *out, struct error *err)
 {
-	struct enter_wish wish = { .argv = argv,
+	static char word[] = "-"; /* a way has one, if only in form */
+	static char *const none[] = { word, NULL };
+	struct enter_wish wish = { .argv = opts->port ? none : argv,
+				   .port = opts->port,
 				   .terminal = isatty(STDIN_FILENO) &&
 					       app->out_terminal,
 				   .outside = opts->outside };
@@ -92,6 +96,13 @@ int beside_find(struct app *app, const char *job_id,
 out:
 	session_close(&session);
 	return ret;
+}
+
+int beside_enter(const struct enter_way *way, char *const *argv,
+		 struct error *err)
+{
+	return way->target ? enter_exec(way->target, argv, err)
+			   : beside_become(way->argv, err);
 }
 
 int beside_become(char *const *argv, struct error *err)

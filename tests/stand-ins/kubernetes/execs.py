@@ -56,6 +56,16 @@ def shake_hands(handler, known):
     raise error(403, f"requested protocol(s) are not supported: {wanted}")
 
 
+def upgrade(handler, accept, protocol):
+    handler.send_response(101)
+    for name, value in {"Upgrade": "websocket", "Connection": "Upgrade",
+                        "Sec-WebSocket-Accept": accept,
+                        "Sec-WebSocket-Protocol": protocol}.items():
+        handler.send_header(name, value)
+    handler.end_headers()
+    return Connection(handler)
+
+
 class Command:
     """One that runs in a container."""
 
@@ -232,13 +242,7 @@ def serve(handler, pod, query):
     if query.get("container", ["main"])[-1] != "main":
         raise error(400, "container not found in pod")
     accept, protocol = shake_hands(handler, told.get("protocols", PROTOCOLS))
-    handler.send_response(101)
-    for name, value in {"Upgrade": "websocket", "Connection": "Upgrade",
-                        "Sec-WebSocket-Accept": accept,
-                        "Sec-WebSocket-Protocol": protocol}.items():
-        handler.send_header(name, value)
-    handler.end_headers()
-    connection = Connection(handler)
+    connection = upgrade(handler, accept, protocol)
     for channel in (INPUT, OUTPUT, ERRORS, STATUS):
         connection.send(2, bytes([channel]))
     try:

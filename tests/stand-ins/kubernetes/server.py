@@ -35,6 +35,7 @@ Tests talk to it below /_/:
                       {"configmaps": 0},
                       "kueue" true: it has Kueue's v1beta1, or another version,
                       "exec" how commands in pods go (execs.py),
+                      "ports" how connections to their ports go (ports.py),
                       "positions" those of Workloads in Kueue's queues, by
                       their names
     POST /_/make      an object, put there by somebody else
@@ -72,6 +73,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)),
                              "..", "google"))
 
 import execs  # noqa: E402
+import ports  # noqa: E402
 import restarts  # noqa: E402
 from answers import Answer, error, status  # noqa: E402
 from cluster import Cluster, violations  # noqa: E402
@@ -305,7 +307,7 @@ class Server(http.server.ThreadingHTTPServer):
             if path == "/" + kind.root:
                 return self.discovery(kind.root, kind.api)
             match = re.fullmatch(f"/{kind.root}(?:/namespaces/([^/]+))?/"
-                                 f"{kind.plural}(?:/([^/]+))?(?:/(log|exec))?",
+                                 f"{kind.plural}(?:/([^/]+))?(?:/(log|exec|portforward))?",
                                  path)
             if match:
                 return self.resource(handler, kind, method, match, query,
@@ -365,8 +367,8 @@ class Server(http.server.ThreadingHTTPServer):
 
     def resource(self, handler, kind, method, match, query, headers, body):
         namespace, name, sub = match.groups()
-        if sub == "exec":
-            return self.exec(handler, kind, namespace, name, query)
+        if sub in ("exec", "portforward"):
+            return self.enter(handler, kind, namespace, name, sub, query)
         query = {key: values[-1] for key, values in query.items()}
         with self.lock:
             for verb in self.verbs(method, kind, namespace, name, query):
@@ -399,17 +401,20 @@ class Server(http.server.ThreadingHTTPServer):
                 return self.patch(kind, namespace, name, query, headers, body)
         raise error(405, f"{method} is not allowed here", "MethodNotAllowed")
 
-    def exec(self, handler, kind, namespace, name, query):
+    def enter(self, handler, kind, namespace, name, sub, query):
         """An upgrade takes both rights: since 1.35 the second, too."""
         with self.lock:
             for verb in ("get", "create"):
-                self.authorize(verb, kind, name, "exec", namespace)
+                self.authorize(verb, kind, name, sub, namespace)
             item = self.objects.find(kind, namespace, name)
             pod = self.cluster.pods.get(item["metadata"]["uid"])
             if not pod or item["status"].get("phase") != "Running":
                 raise error(500, "unable to upgrade connection: container "
                             'not found ("main")')
-        execs.serve(handler, pod, query)
+        if sub == "exec":
+            execs.serve(handler, pod, query)
+        else:
+            ports.serve(handler, name, query)
 
     def patch(self, kind, namespace, name, query, headers, body):
         form = headers.get("Content-Type")

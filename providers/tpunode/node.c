@@ -13,6 +13,7 @@
 #include "providers/google/google_place.h"
 #include "providers/google/tpu/tpu_call.h"
 #include "providers/google/tpu/tpu_ctx.h"
+#include "providers/google/tpu/tpu_follow.h"
 #include "providers/google/tpu/tpu_making.h"
 #include "providers/google/tpu/tpu_owner.h"
 #include "providers/tpunode/tpunode.h"
@@ -33,11 +34,13 @@ struct found_node {
 	enum tpu_phase phase;
 };
 
-static int look_in(struct tpu_ctx *ctx, const struct resource *it,
+static int look_in(struct tpu_ctx *ctx, const struct resource *it, bool follows,
 		   struct arena *mem, struct found_node *out, struct error *err)
 {
 	char *path = tpu_node_path(it, &out->place);
-	int ret = tpu_get(ctx->google, TPU_API_V1, path, &out->body, err);
+	int ret = follows ? tpu_follow(ctx, TPU_API_V1, path, &out->body, err)
+			  : tpu_get(ctx->google, TPU_API_V1, path, &out->body,
+				    err);
 
 	out->phase = TPU_LOST;
 	if (out->body) {
@@ -49,8 +52,8 @@ static int look_in(struct tpu_ctx *ctx, const struct resource *it,
 }
 
 /* Finds the first existing node, preferring those that are not lost. */
-static int look(struct tpu_ctx *ctx, const struct resource *it,
-		struct arena *mem, struct found_node *out, struct error *err)
+static int search(struct tpu_ctx *ctx, const struct resource *it, bool follows,
+		  struct arena *mem, struct found_node *out, struct error *err)
 {
 	struct tpu_places places;
 	size_t i;
@@ -65,7 +68,7 @@ static int look(struct tpu_ctx *ctx, const struct resource *it,
 						     places.zones[i] },
 					  .first_zone = places.zones[0] };
 
-		if (look_in(ctx, it, mem, &one, err) < 0) {
+		if (look_in(ctx, it, follows, mem, &one, err) < 0) {
 			json_decref(out->body);
 			return -1;
 		}
@@ -79,6 +82,28 @@ static int look(struct tpu_ctx *ctx, const struct resource *it,
 			break;
 	}
 	return 0;
+}
+
+static int look(struct tpu_ctx *ctx, const struct resource *it,
+		struct arena *mem, struct found_node *out, struct error *err)
+{
+	return search(ctx, it, false, mem, out, err);
+}
+
+/* The same for a node that is waited for: what others have seen a moment ago
+ * does as long as it still has to be waited for. */
+static int look_again(struct tpu_ctx *ctx, const struct resource *it,
+		      struct arena *mem, struct found_node *out,
+		      struct error *err)
+{
+	if (!making_is_pending(&ctx->maker, it->name))
+		return look(ctx, it, mem, out, err);
+	if (search(ctx, it, true, mem, out, err) < 0)
+		return -1;
+	if (out->body && out->phase == TPU_PENDING)
+		return 0;
+	json_decref(out->body);
+	return look(ctx, it, mem, out, err);
 }
 
 static json_t *tpu_hosts(const struct tpu_node *node)
@@ -240,6 +265,7 @@ static int judge(struct tpu_ctx *ctx, const struct resource *have,
 		 *node->health ? ", " : "", node->health,
 		 *node->health_text ? ": " : "", node->health_text,
 		 one->place.zone, making_passed(&ctx->maker, have->name));
+	making_pending(&ctx->maker, have->name);
 	*out = WAIT_PENDING;
 	return tpu_node_pending(
 		have, json_get_text(one->body, "createTime", ""), what, err);
@@ -256,7 +282,7 @@ static int node_wait(void *arg, const struct resource *have,
 
 	if (ret < 0) {
 		*err = waits;
-	} else if (look(ctx, have, mem, &one, err) < 0) {
+	} else if (look_again(ctx, have, mem, &one, err) < 0) {
 		ret = -1;
 	} else if (ret == 1 && !one.body) {
 		*err = waits;

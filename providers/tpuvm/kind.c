@@ -321,6 +321,7 @@ static int judge(struct tpu_ctx *ctx, const struct resource *have,
 	else
 		describe_wait(state, err);
 	error_append(err, making_passed(&ctx->maker, have->name));
+	making_pending(&ctx->maker, have->name);
 	*out = WAIT_PENDING;
 	return 0;
 }
@@ -338,7 +339,7 @@ static int node_wait(void *arg, const struct resource *have,
 		*err = waits;
 		goto out;
 	}
-	if (tpu_vm_look(ctx, have, mem, &state, err) < 0) {
+	if (tpu_vm_look_again(ctx, have, mem, &state, err) < 0) {
 		ret = -1;
 	} else if (ret == 1 && !state.there) {
 		*err = waits;

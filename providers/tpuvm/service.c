@@ -9,6 +9,7 @@
 #include "core/base/json.h"
 #include "providers/google/auth/login.h"
 #include "providers/google/tpu/tpu_call.h"
+#include "providers/google/tpu/tpu_follow.h"
 #include "providers/google/tpu/tpu_owner.h"
 #include "providers/tpuvm/tpuvm_node.h"
 
@@ -107,16 +108,41 @@ static size_t count_slices(const struct resource *it, const json_t *queue)
 	return count > 1 && count <= TPU_VM_SLICES_MAX ? (size_t)count : 1;
 }
 
-static int look_at_nodes(struct tpu_ctx *ctx, struct tpu_vm_state *state,
-			 struct arena *mem, struct error *err)
+/* How closely it is looked. */
+enum closeness {
+	LOOK_SHARED, /* what others have seen a moment ago does */
+	LOOK,
+	LOOK_AT_ALL, /* also for nodes that an entry cannot have made yet */
+};
+
+static int get(struct tpu_ctx *ctx, const char *path, enum closeness how,
+	       json_t **out, struct error *err)
+{
+	return how == LOOK_SHARED
+		       ? tpu_follow(ctx, TPU_API_V2, path, out, err)
+		       : tpu_get(ctx->google, TPU_API_V2, path, out, err);
+}
+
+/* Whether the entry only waits: its nodes come later. */
+static bool only_waits(const json_t *queue)
+{
+	const char *state =
+		json_get_text(json_object_get(queue, "state"), "state", "");
+
+	return !strcmp(state, "ACCEPTED") ||
+	       !strcmp(state, "WAITING_FOR_RESOURCES");
+}
+
+static int look_at_nodes(struct tpu_ctx *ctx, enum closeness how,
+			 struct tpu_vm_state *state, struct arena *mem,
+			 struct error *err)
 {
 	size_t i;
 
 	for (i = 0; i < state->count; i++) {
 		struct tpu_vm_node *one = &state->nodes[i];
 
-		if (tpu_get(ctx->google, TPU_API_V2, one->path, &one->body,
-			    err) < 0)
+		if (get(ctx, one->path, how, &one->body, err) < 0)
 			return -1;
 		if (!one->body)
 			continue;
@@ -132,16 +158,15 @@ static int look_at_nodes(struct tpu_ctx *ctx, struct tpu_vm_state *state,
 
 static int look_in(struct tpu_ctx *ctx, const struct resource *it,
 		   const struct tpu_places *places, const char *zone,
-		   struct arena *mem, struct tpu_vm_state *out,
-		   struct error *err)
+		   enum closeness how, struct arena *mem,
+		   struct tpu_vm_state *out, struct error *err)
 {
 	size_t i;
 
 	*out = (struct tpu_vm_state){ 0 };
 	if (is_queued(it) &&
-	    tpu_get(ctx->google, TPU_API_V2,
-		    path_of(places, zone, "queuedResources", it->name, mem),
-		    &out->queue, err) < 0)
+	    get(ctx, path_of(places, zone, "queuedResources", it->name, mem),
+		how, &out->queue, err) < 0)
 		return -1;
 	out->count = count_slices(it, out->queue);
 	out->nodes = arena_alloc(mem, out->count * sizeof(*out->nodes));
@@ -154,7 +179,8 @@ static int look_in(struct tpu_ctx *ctx, const struct resource *it,
 						: it->name,
 					mem)
 		};
-	if (look_at_nodes(ctx, out, mem, err) < 0) {
+	if ((how == LOOK_AT_ALL || !only_waits(out->queue)) &&
+	    look_at_nodes(ctx, how, out, mem, err) < 0) {
 		tpu_vm_state_done(out);
 		return -1;
 	}
@@ -163,8 +189,9 @@ static int look_in(struct tpu_ctx *ctx, const struct resource *it,
 	return 0;
 }
 
-int tpu_vm_look(struct tpu_ctx *ctx, const struct resource *it,
-		struct arena *mem, struct tpu_vm_state *out, struct error *err)
+static int search(struct tpu_ctx *ctx, const struct resource *it,
+		  enum closeness how, struct arena *mem,
+		  struct tpu_vm_state *out, struct error *err)
 {
 	struct tpu_places places;
 	struct tpu_vm_state one = { 0 };
@@ -175,8 +202,8 @@ int tpu_vm_look(struct tpu_ctx *ctx, const struct resource *it,
 	if (tpu_places_find(ctx->google, it, mem, &places, err) < 0)
 		return -1;
 	for (i = 0; i < places.count; i++) {
-		if (look_in(ctx, it, &places, places.zones[i], mem, &one, err) <
-		    0) {
+		if (look_in(ctx, it, &places, places.zones[i], how, mem, &one,
+			    err) < 0) {
 			tpu_vm_state_done(&one);
 			tpu_vm_state_done(out);
 			return -1;
@@ -192,6 +219,36 @@ int tpu_vm_look(struct tpu_ctx *ctx, const struct resource *it,
 			break;
 	}
 	return 0;
+}
+
+int tpu_vm_look(struct tpu_ctx *ctx, const struct resource *it,
+		struct arena *mem, struct tpu_vm_state *out, struct error *err)
+{
+	return search(ctx, it, LOOK, mem, out, err);
+}
+
+static bool is_pending(const struct tpu_vm_state *state)
+{
+	struct error ignored;
+	char why[256];
+
+	return state->zone && !tpu_vm_is_refused(state, &ignored) &&
+	       !tpu_vm_is_lost(state, why, sizeof(why)) &&
+	       !tpu_vm_is_usable(state);
+}
+
+int tpu_vm_look_again(struct tpu_ctx *ctx, const struct resource *it,
+		      struct arena *mem, struct tpu_vm_state *out,
+		      struct error *err)
+{
+	if (!making_is_pending(&ctx->maker, it->name))
+		return tpu_vm_look(ctx, it, mem, out, err);
+	if (search(ctx, it, LOOK_SHARED, mem, out, err) < 0)
+		return -1;
+	if (is_pending(out))
+		return 0;
+	tpu_vm_state_done(out);
+	return tpu_vm_look(ctx, it, mem, out, err);
 }
 
 bool tpu_vm_is_lost(const struct tpu_vm_state *state, char *why, size_t size)
@@ -326,7 +383,8 @@ int tpu_vm_remove(struct tpu_ctx *ctx, const struct resource *it,
 		struct tpu_vm_state state;
 		size_t j;
 
-		ret = look_in(ctx, it, &places, zone, mem, &state, err);
+		ret = look_in(ctx, it, &places, zone, LOOK_AT_ALL, mem, &state,
+			      err);
 		if (ret == 0 && state.queue)
 			ret = tpu_queue_delete(ctx->google, &change,
 					       path_of(&places, zone,

@@ -41,6 +41,12 @@ void tpu_vm_state_done(struct tpu_vm_state *state);
 int tpu_vm_look(struct tpu_ctx *ctx, const struct resource *it,
 		struct arena *mem, struct tpu_vm_state *out, struct error *err);
 
+/* The same for what is waited for: as long as it still has to be waited for,
+ * what others have seen a moment ago does. */
+int tpu_vm_look_again(struct tpu_ctx *ctx, const struct resource *it,
+		      struct arena *mem, struct tpu_vm_state *out,
+		      struct error *err);
+
 /* Whether all of it can be used. */
 bool tpu_vm_is_usable(const struct tpu_vm_state *state);
 

@@ -101,6 +101,40 @@ status_says() {
   grep -qF "$1" status.out
 }
 
+# How often single places were asked for, and nodes that are not there yet.
+alone() {
+  echo $(($(asked GET '/queuedResources/') + $(asked GET '/nodes/' 4)))
+}
+
+listed() {
+  [ "$(asked GET '/queuedResources$')" -ge "$1" ]
+}
+
+@test "jobs that wait in one zone share a list; what waits has no nodes to ask for" {
+  start_google
+  # A list is two seconds old at most, not five.
+  export JOBRUN_LOOK_MS=400
+  tell state '{"page": 100, "tpu": {"*": {"queue": ["WAITING_FOR_RESOURCES"]}}}'
+  queued job.yaml
+  mkdir jobs
+  for n in $(seq 8); do sed "s/jobId: wait/jobId: wait$n/" job.yaml >jobs/$n.yaml; done
+  jobrun apply --yes --detach jobs >/dev/null
+  wait_until 60 listed 2
+  before=$(alone)
+  wait_until 60 listed 4
+  # Each alone, the eight would have asked for 32 things in this time.
+  after=$(alone)
+  echo "$before before, $after after two more lists"
+  [ $((after - before)) -le 20 ]
+  # Whose turn it is, sees it.
+  tell state '{"page": 100, "tpu": {"*": {"queue": ["WAITING_FOR_RESOURCES"],
+      "script": [{"state": "CREATING"}]},
+    "us-central1-a/wait5": {"queue": ["PROVISIONING"]}}}'
+  wait_until 30 eval 'jobrun status wait5 | grep -qF "CREATING in us-central1-a"'
+  jobrun status wait4 | grep -qF "WAITING_FOR_RESOURCES in the queue of us-central1-a"
+  end_google
+}
+
 @test "what could not be made is an end like others: the next apply tries again" {
   start_google
   tell state '{"tpu": {"*": {"queue": ["FAILED"]}}}'

@@ -396,9 +396,8 @@ static int wait_for(struct fixture *f, const struct resource *it,
 		if (kind_tpu_vm.wait(f->ctx, it, &state, err) < 0 &&
 		    (err->final || err->code == ERROR_FAILED))
 			return -1;
-		if (state == WAIT_PENDING && strstr(err->text, "no zone has"))
-			nanosleep(&(struct timespec){ .tv_nsec = 200000000 },
-				  NULL);
+		if (state == WAIT_PENDING)
+			time_pause(strstr(err->text, "no zone has") ? 200 : 20);
 	}
 	return state == WAIT_DONE ? 0 : -1;
 }

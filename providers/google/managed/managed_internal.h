@@ -7,11 +7,12 @@
 
 #include "core/spec/spec.h"
 #include "providers/google/managed/managed.h"
+#include "providers/google/shared_list.h"
 
 /* See managed_shared.c. */
 struct managed_shared {
-	pthread_mutex_t lock; /* for the following members */
-	json_t *places;
+	struct shared_lists lists;
+	pthread_mutex_t lock; /* for the following member */
 	json_t *kept;
 };
 

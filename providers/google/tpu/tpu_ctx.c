@@ -8,9 +8,12 @@
 
 #include "core/base/buf.h"
 #include "core/base/file.h"
+#include "core/store/store.h"
 #include "providers/google/storage/storage.h"
 
 #define OBJECT_MAX (64 << 10)
+/* Below the folder of the store, for all processes that use it. */
+#define LISTS "google-lists"
 
 static int take(void *arg, const char *data, size_t len)
 {
@@ -95,7 +98,12 @@ tpu_ctx_open(const struct provider_env *env, const char *provider,
 	const struct http_options options = { .trace = env->trace_http };
 	struct tpu_ctx *ctx = mem_alloc(sizeof(*ctx));
 
+	char *lists =
+		env->store ? path_join(store_folder(env->store), LISTS) : NULL;
+
 	tpu_maker_init(&ctx->maker);
+	shared_lists_init(&ctx->lists, lists);
+	free(lists);
 	if (supervised_init(&ctx->supervised, env, provider, err) == 0)
 		ctx->http = http_new(&options, err);
 	if (!ctx->http) {
@@ -121,6 +129,7 @@ void tpu_ctx_close(void *arg)
 	if (!ctx)
 		return;
 	tpu_maker_done(&ctx->maker);
+	shared_lists_done(&ctx->lists);
 	google_close(ctx->google);
 	http_free(ctx->http);
 	free(ctx);

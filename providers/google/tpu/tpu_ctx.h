@@ -6,6 +6,7 @@
 #include "core/net/http.h"
 #include "core/supervise/supervised.h"
 #include "providers/google/google.h"
+#include "providers/google/shared_list.h"
 #include "providers/google/tpu/tpu_making.h"
 
 struct tpu_ctx {
@@ -13,6 +14,7 @@ struct tpu_ctx {
 	struct http *http;
 	struct google *google;
 	struct tpu_maker maker;
+	struct shared_lists lists; /* see tpu_follow.h */
 };
 
 /* Returns new, to be closed, or NULL.  Copies `api` and `request` of `maker`;

@@ -14,6 +14,8 @@
 /* The pause between rounds through all zones. */
 #define ROUND_MS 1000
 #define ROUND_MAX_MS 60000
+/* The pauses between looks at an operation grow up to this. */
+#define LOOK_MAX_MS 15000
 
 /* A TPU being created.  Each name is used by one thread at a time; the list is
  * shared. */
@@ -22,7 +24,10 @@ struct making {
 	char *name;
 	size_t zone;          /* zone being tried: index in its places */
 	char *operation;      /* running operation, or NULL */
+	int64_t next_look_ms; /* at the operation */
+	int64_t look_pause_ms;
 	bool known;           /* requested here, or seen usable */
+	bool pending;         /* requested here, or seen not usable yet */
 	bool resting;         /* no zone has capacity: wait for a round */
 	struct error no_more; /* the answer of the last zone */
 	char passed[80];      /* "; us-central1-a does not offer it" */
@@ -54,6 +59,8 @@ static void forget_operation(struct making *one)
 {
 	free(one->operation);
 	one->operation = NULL;
+	one->next_look_ms = 0;
+	one->look_pause_ms = 0;
 }
 
 void tpu_maker_init(struct tpu_maker *maker)
@@ -175,6 +182,7 @@ int making_start(struct tpu_maker *maker, const struct resource *want,
 
 	if (ret == 0) {
 		one->known = true;
+		one->pending = true;
 		one->zone = 0;
 		one->pause_ms = 0;
 		one->begun_ms = time_monotonic_ms();
@@ -217,14 +225,33 @@ static int say_resting(const struct making *one, struct error *err)
 	return 1;
 }
 
+/* Whether it is time to look at the operation: seldom, as the TPU itself shows
+ * how far it is, unless it is refused. */
+static bool is_look_due(struct making *one)
+{
+	int64_t now_ms = time_monotonic_ms();
+
+	if (now_ms < one->next_look_ms)
+		return false;
+	one->look_pause_ms = one->look_pause_ms ? 2 * one->look_pause_ms
+						: operation_first_look_ms();
+	if (one->look_pause_ms > LOOK_MAX_MS)
+		one->look_pause_ms = LOOK_MAX_MS;
+	one->next_look_ms = now_ms + one->look_pause_ms;
+	return true;
+}
+
 /* Follows the operation; if the zone has no capacity, tries the next one. */
 static int follow_operation(struct tpu_maker *maker, struct making *one,
 			    const struct resource *want,
 			    const struct tpu_places *places, struct arena *mem,
 			    struct error *err)
 {
-	int ret = look_operation(maker, one, err);
+	int ret;
 
+	if (!is_look_due(one))
+		return 0;
+	ret = look_operation(maker, one, err);
 	if (ret > 0)
 		return 0;
 	forget_operation(one);
@@ -324,9 +351,20 @@ void making_done(struct tpu_maker *maker, const char *name)
 	struct making *one = find(maker, name);
 
 	one->known = true;
+	one->pending = false;
 	one->since_ms = 0;
 	one->resting = false;
 	forget_operation(one);
+}
+
+void making_pending(struct tpu_maker *maker, const char *name)
+{
+	find(maker, name)->pending = true;
+}
+
+bool making_is_pending(struct tpu_maker *maker, const char *name)
+{
+	return find(maker, name)->pending;
 }
 
 bool making_renews(struct tpu_maker *maker, const char *name, long every_s)

@@ -59,6 +59,11 @@ int making_refused(struct tpu_maker *maker, const struct resource *want,
 int64_t making_since(struct tpu_maker *maker, const char *name);
 void making_done(struct tpu_maker *maker, const char *name);
 
+/* Notes that the TPU was looked at and is not usable yet; and whether that is
+ * the last that is known of it, or it was asked for since. */
+void making_pending(struct tpu_maker *maker, const char *name);
+bool making_is_pending(struct tpu_maker *maker, const char *name);
+
 /* What is to be said of zones that were passed over, as they do not offer it: ""
  * or "; ZONE does not offer it".  Borrowed. */
 const char *making_passed(struct tpu_maker *maker, const char *name);

@@ -96,7 +96,7 @@ static int find_amd(const char *root, struct devices *out, struct arena *mem,
 
 	if (told > 0 && only)
 		out->source = "amd-smi";
-	device_amd_sort(out);
+	device_amd_sort(root, out, mem);
 	return told;
 }
 

@@ -28,8 +28,9 @@ struct device_holder {
 
 struct device {
 	const char *vendor; /* "nvidia" or "amd" */
-	/* As the vendor counts them, by their places on the bus; a slice of a
-	 * GPU has the index of its GPU. */
+	/* As the vendor counts them: NVIDIA by their places on the bus, AMD as
+	 * the kernel has numbered them; a slice of a GPU has the index of its
+	 * GPU. */
 	int index;
 	bool slice;        /* a MIG part of a GPU */
 	const char *model; /* each of these is NULL if unknown */

@@ -15,8 +15,9 @@ int device_amd(const char *root, struct devices *out, struct arena *mem);
 /* Adds what only amd-smi knows of the AMD devices that are there, and their
  * partitions. */
 int device_amd_smi(struct devices *out, struct arena *mem, struct error *err);
-/* Counts AMD's by their places on the bus, once all are there. */
-void device_amd_sort(struct devices *out);
+/* Counts AMD's as ROCm does, and those that it does not know behind them by
+ * their places on the bus; once all are there. */
+void device_amd_sort(const char *root, struct devices *out, struct arena *mem);
 
 /* Adds a device with nothing known yet; NULL: there are too many. */
 struct device *device_add(struct devices *all, const char *vendor, int index);

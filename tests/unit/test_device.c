@@ -242,6 +242,92 @@ static void amd_smi_tells_of_partitions(void **state)
 	arena_free(mem);
 }
 
+/* A node of KFD's topology; location_id is that of the bus. */
+static void put_node(int number, const char *gpu_id, unsigned long location,
+		     int domain)
+{
+	char *folder =
+		mem_printf("sys/class/kfd/kfd/topology/nodes/%d", number);
+	char *id = mem_printf("%s/gpu_id", folder);
+	char *path = mem_printf("%s/properties", folder);
+	char *text = mem_printf("cpu_cores_count 0\nsimd_count 1216\n"
+				"vendor_id 4098\nlocation_id %lu\n"
+				"domain %d\nnum_xcc 8\n",
+				location, domain);
+
+	put(id, gpu_id);
+	put(path, text);
+	free(text);
+	free(path);
+	free(id);
+	free(folder);
+}
+
+/* ROCm counts by KFD's nodes, of which the tenth is not between the first and
+ * the second, and processors are some. */
+static void the_order_is_that_of_rocm(void **state)
+{
+	static const char *const places[] = { "0000:c1:00.0", "0001:05:00.0",
+					      "0000:05:00.0", "0000:26:00.0" };
+	struct arena *mem = arena_new();
+	struct devices *all;
+	struct error err;
+	int i;
+
+	(void)state;
+	put_card("card1", "0000:05:00.0");
+	put_card("card2", "0000:26:00.0");
+	put_card("card3", "0000:c1:00.0");
+	put_card("card4", "0001:05:00.0");
+	put_node(0, "0\n", 0, 0);
+	put_node(1, "4321\n", 0xc100, 0);
+	put_node(2, "1234\n", 0x0500, 1);
+	put_node(10, "777\n", 0x0500, 0);
+	/* KFD does not know the one at 26. */
+	all = devices_find(root, mem, &err);
+	assert_non_null(all);
+	assert_int_equal(all->count, 4);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(all->items[i].index, i);
+		assert_string_equal(all->items[i].bus, places[i]);
+	}
+	arena_free(mem);
+}
+
+static void partitions_are_in_the_order_of_rocm(void **state)
+{
+	static const char *const places[] = { "0000:df:00.0", "0000:df:00.0/1",
+					      "0000:0c:00.0",
+					      "0000:0c:00.0/1" };
+	struct arena *mem = arena_new();
+	struct devices *all;
+	struct error err;
+	int i;
+
+	(void)state;
+	put_card("card1", "0000:0c:00.0");
+	put_card("card2", "0000:df:00.0");
+	use_amd_smi();
+	put("list.csv",
+	    "gpu,gpu_bdf,gpu_uuid\n0,0000:0c:00.0,c0ff\n1,0000:0c:00.0,c0ff\n"
+	    "2,0000:df:00.0,bbff\n3,0000:df:00.0,bbff\n");
+	put("process.csv",
+	    "gpu,process_info\n0,No running processes detected\n");
+	/* The highest bits are the number of the partition. */
+	put_node(1, "1\n", 0xdf00, 0);
+	put_node(2, "2\n", 0x1000df00, 0);
+	put_node(3, "3\n", 0x0c00, 0);
+	put_node(4, "4\n", 0x10000c00, 0);
+	all = devices_find(root, mem, &err);
+	assert_non_null(all);
+	assert_int_equal(all->count, 4);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(all->items[i].index, i);
+		assert_string_equal(all->items[i].bus, places[i]);
+	}
+	arena_free(mem);
+}
+
 static void without_amd_smi_the_kernel_is_enough(void **state)
 {
 	struct arena *mem = arena_new();
@@ -318,6 +404,8 @@ int main(void)
 		TEST(the_kernel_tells_of_amd),
 		TEST(amd_smi_tells_what_the_kernel_does_not),
 		TEST(amd_smi_tells_of_partitions),
+		TEST(the_order_is_that_of_rocm),
+		TEST(partitions_are_in_the_order_of_rocm),
 		TEST(without_amd_smi_the_kernel_is_enough),
 		TEST(lines_tell_all_that_is_known),
 	};

@@ -45,7 +45,7 @@ HOVERS = [
     ("trainingInput:\n  master|Type: n1-standard-8", "machine"),
     ("jobrun:\n  grace|: 10s", "SIGTERM"),
     ("jobrun:\n  tpu-vm:\n    flex|Start: true", "queue"),
-    ("jobrun:\n  slurm:\n    re|queue: true", "preempted"),
+    ("jobrun:\n  slurm:\n    re|queue: true", "preemption"),
     ("jobrun:\n  processes|PerHost: 4", "process"),
     ("job|Id: a", "name"),
     ("trainingInput:\n  parameterServer|Count: 2", "servers"),
@@ -82,6 +82,7 @@ class Server:
         self.count = 0
         # One that hangs ends this way, and fails the test.
         self.timer = threading.Timer(LIMIT_S, self.process.kill)
+        self.timer.daemon = True
         self.timer.start()
 
     def send(self, method, params, id_=None, answer=False):

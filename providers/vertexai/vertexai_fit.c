@@ -265,6 +265,17 @@ static void check_machines(const struct vertex_fit *fit)
 	}
 }
 
+/* Whether the version is one of AI Platform's, or has a container. */
+static bool is_runtime(const struct catalogue *all, const char *version)
+{
+	size_t i;
+
+	for (i = 0; i < all->container_count; i++)
+		if (!strcmp(all->containers[i].runtime, version))
+			return true;
+	return catalogue_runtime(all, version) != NULL;
+}
+
 /* Without an image the runtime version chooses a prebuilt container. */
 static void check_runtime(const struct vertex_fit *fit)
 {
@@ -272,7 +283,7 @@ static void check_runtime(const struct vertex_fit *fit)
 
 	if (!in->runtime_version || in->master_config.image_uri ||
 	    fit->block->executor_image ||
-	    catalogue_runtime(fit->catalogue, in->runtime_version))
+	    is_runtime(fit->catalogue, in->runtime_version))
 		return;
 	misfit_add(fit->out, true, "trainingInput.runtimeVersion",
 		   "set masterConfig.imageUri, or executorImage in "

@@ -68,6 +68,8 @@ sshd_stop() {
 
 sshd_down() {
   local file
+  # Why a connection was refused is not said to the client.
+  [ -n "${BATS_TEST_COMPLETED:-}" ] || tail -n 5 "$TMP"/ssh/h*/log 2>/dev/null || true
   for file in "$TMP"/ssh/h*/pid; do
     [ ! -f "$file" ] || kill "$(cat "$file")" 2>/dev/null || true
   done

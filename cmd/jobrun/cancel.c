@@ -4,6 +4,7 @@
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/choose.h"
+#include "cmd/jobrun/ui/interrupt.h"
 #include "cmd/jobrun/view/left.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/visit.h"
@@ -33,12 +34,6 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-static void on_interrupt(void *arg, uint32_t number)
-{
-	(void)number;
-	loop_stop(arg);
-}
-
 /* Asks one run to end; several runs are then waited for together. */
 static int ask_one(struct session *session, struct run_record *record, bool now,
 		   struct error *err)
@@ -60,7 +55,7 @@ static int cancel(struct session *session, struct loop *loop, struct arena *mem,
 	return ask_one(session, record, now, err) < 0
 		       ? -1
 		       : waiting_run(session, loop, mem, record, -1,
-				     on_interrupt, loop, err);
+				     interrupt_stop, loop, err);
 }
 
 /* Says what would be lost by a mistake, before the run ends. */
@@ -142,7 +137,7 @@ static int end_one(struct session *session, const char *job_id, bool now,
 	if (!asked)
 		say_what_ends(session->app, &record);
 	status = asked ? waiting_run(session, loop, mem, &record, -1,
-				     on_interrupt, loop, &err)
+				     interrupt_stop, loop, &err)
 		       : cancel(session, loop, mem, &record, now, &err);
 	if (status == 0)
 		app_say(session->app, "%s: %s", record.job_id,

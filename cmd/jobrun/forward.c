@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Forwards ports of this machine to a task's machine.  Each connection is a
- * process of its own, `jobrun forward JOB stdio:PORT`, which becomes what reaches
- * the task as it is then: a restart of the run only cuts connections. */
+ * process of its own, `jobrun forward JOB stdio:PORT`, which becomes what
+ * reaches the task as it is then: a restart of the run only cuts connections. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
@@ -15,15 +15,16 @@
 #include <unistd.h>
 
 #include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/interrupt.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/waiting.h"
 #include "cmd/jobrun/view/beside.h"
 #include "cmd/jobrun/view/outcome.h"
 #include "core/base/clock.h"
 #include "core/base/units.h"
+#include "core/enter/port.h"
 #include "core/process/process.h"
 
-#define PORT_MAX 65535
 #define PORTS_MAX 32
 /* More than this many connections wait until one ends. */
 #define CONNECTIONS_MAX 64
@@ -326,12 +327,6 @@ static void close_all(struct forwarding *f)
 
 /* ---- the command ------------------------------------------------------- */
 
-static void on_interrupt(void *arg, uint32_t number)
-{
-	(void)number;
-	loop_stop(arg);
-}
-
 /* Returns the exit status, or -1. */
 static int await_end(struct forwarding *f, struct arena *mem, struct error *err)
 {
@@ -342,7 +337,7 @@ static int await_end(struct forwarding *f, struct arena *mem, struct error *err)
 	if (session_open(&session, f->app, 0, err) == 0 &&
 	    session_run(&session, f->job_id, 0, mem, &run, err) == 0)
 		ret = waiting_run(&session, f->loop, mem, &run, -1,
-				  on_interrupt, f->loop, err);
+				  interrupt_stop, f->loop, err);
 	if (ret == 0 && run_state_is_final(run.state))
 		outcome_say(&session, &run);
 	session_close(&session);
@@ -351,13 +346,16 @@ static int await_end(struct forwarding *f, struct arena *mem, struct error *err)
 
 static int forward(struct forwarding *f, struct arena *mem, struct error *err)
 {
-	struct beside_opts any = *f->opts;
+	struct beside_opts one = *f->opts;
 	struct enter_way way = { 0 };
 	int ret;
 
-	any.port = f->ports[0].there;
-	if (beside_find(f->app, f->job_id, &any, NULL, mem, &way, err) < 0 ||
-	    (way.target && check_here(f, err) < 0))
+	one.port = f->ports[0].there;
+	if (beside_find(f->app, f->job_id, &one, NULL, mem, &way, err) < 0)
+		return -1;
+	if (f->ports[0].is_stdio)
+		return beside_enter(&way, NULL, err);
+	if (way.target && check_here(f, err) < 0)
 		return -1;
 	process_self(f->program, sizeof(f->program));
 	f->loop = loop_new(err);
@@ -369,19 +367,6 @@ static int forward(struct forwarding *f, struct arena *mem, struct error *err)
 	close_all(f);
 	loop_free(f->loop);
 	return ret;
-}
-
-/* Becomes one connection; returns only on failure, -1. */
-static int connect_stdio(const struct forwarding *f, struct arena *mem,
-			 struct error *err)
-{
-	struct beside_opts one = *f->opts;
-	struct enter_way way = { 0 };
-
-	one.port = f->ports[0].there;
-	if (beside_find(f->app, f->job_id, &one, NULL, mem, &way, err) < 0)
-		return -1;
-	return beside_enter(&way, NULL, err);
 }
 
 static int run(struct app *app, int argc, char **argv)
@@ -403,8 +388,7 @@ static int run(struct app *app, int argc, char **argv)
 				  .job_id = argv[first] };
 	ret = parse_ports(f, argv + first + 1, argc - first - 1, &err);
 	if (ret == 0)
-		ret = f->ports[0].is_stdio ? connect_stdio(f, mem, &err)
-					   : forward(f, mem, &err);
+		ret = forward(f, mem, &err);
 	arena_free(mem);
 	return ret < 0 ? app_fail(app, &err) : ret;
 }

@@ -140,12 +140,6 @@ static void fetch_missing(struct session *session, const struct run_record *run)
 		left_say(session, run);
 }
 
-static void on_interrupt(void *arg, uint32_t number)
-{
-	(void)number;
-	loop_stop(arg);
-}
-
 static int follow_run(struct session *session, struct follow *follow,
 		      struct arena *mem, struct run_record *run,
 		      struct error *err)
@@ -156,7 +150,8 @@ static int follow_run(struct session *session, struct follow *follow,
 	if (!loop || follow_start(follow, loop, err) < 0)
 		goto out;
 	session->app->only_shows = true;
-	ret = waiting_run(session, loop, mem, run, -1, on_interrupt, loop, err);
+	ret = waiting_run(session, loop, mem, run, -1, interrupt_stop, loop,
+			  err);
 	/* Go on with later attempts that the follower does not know of yet. */
 	if (ret == 0 && run_state_is_final(run->state))
 		ret = follow_step(follow, true, err);

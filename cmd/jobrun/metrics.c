@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 
 #include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/interrupt.h"
 #include "cmd/jobrun/view/metrics_view.h"
 #include "cmd/jobrun/view/rows.h"
 #include "cmd/jobrun/view/screen.h"
@@ -260,12 +261,6 @@ static void on_tick(void *arg, uint32_t events)
 	r->timer = loop_add_timer(r->loop, TICK_MS, on_tick, r);
 }
 
-static void on_interrupt(void *arg, uint32_t number)
-{
-	(void)number;
-	loop_stop(arg);
-}
-
 static void on_quit(void *arg, uint32_t events)
 {
 	struct metrics_reading *r = arg;
@@ -300,7 +295,7 @@ static int follow_run(struct metrics_reading *r, struct arena *mem,
 		goto out;
 	r->timer = loop_add_timer(r->loop, 0, on_tick, r);
 	r->app->only_shows = true;
-	ret = waiting_run(r->session, r->loop, mem, run, -1, on_interrupt,
+	ret = waiting_run(r->session, r->loop, mem, run, -1, interrupt_stop,
 			  r->loop, err);
 	if (r->left)
 		ret = 0;

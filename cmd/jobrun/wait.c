@@ -4,6 +4,7 @@
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/choose.h"
+#include "cmd/jobrun/ui/interrupt.h"
 #include "cmd/jobrun/view/outcome.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/visit.h"
@@ -24,12 +25,6 @@ static const struct opt options[] = {
 	CHOOSE_OTHERS(struct wait_opts),
 	{ 0 },
 };
-
-static void on_interrupt(void *arg, uint32_t number)
-{
-	(void)number;
-	loop_stop(arg);
-}
 
 /* Returns the seconds left of the limit; -1 without a limit. */
 static long left_of(long timeout, int64_t begun_ms)
@@ -130,7 +125,7 @@ static int wait_for(struct session *session, const char *job_id, long timeout,
 	status = 0;
 	if (waiting_is_needed(&record))
 		status = waiting_run(session, loop, mem, &record, left,
-				     on_interrupt, loop, err);
+				     interrupt_stop, loop, err);
 	if (status == ERROR_TIMEOUT) {
 		duration_format(timeout, limit, sizeof(limit));
 		status = error_set(err, ERROR_TIMEOUT,

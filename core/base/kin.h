@@ -15,12 +15,13 @@
 const char *kin_misspelt(const char *word, const char *const *names,
 			 size_t count);
 
-/* Whether the name has each word of `word` with a digit, in any case: A10 is not
- * A100. */
+/* Whether the name has each word of `word` with a digit, in any case: A10 is
+ * not A100. */
 bool kin_same_numbers(const char *word, const char *name);
 
-/* The name of the same family (first word) with the nearest size (a word
- * that begins with a digit), preferably of the same kind (the words between); or NULL. */
+/* The name of the same family (first word) with the nearest size (a word that
+ * begins with a digit), preferably of the same kind (the words between); or
+ * NULL. */
 const char *kin_of_size(const char *word, const char *const *names,
 			size_t count);
 

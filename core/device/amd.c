@@ -210,7 +210,6 @@ int device_amd(const char *root, struct devices *out, struct arena *mem)
 	}
 	globfree(&found);
 	free(pattern);
-	device_amd_sort(root, out, mem);
 	if (out->count > first && !out->source)
 		out->source = "/sys/class/drm";
 	return out->count > first;

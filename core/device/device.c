@@ -131,5 +131,6 @@ struct devices *devices_seen(const char *root, struct arena *mem)
 
 	device_proc_nvidia(root, out, mem);
 	device_amd(root, out, mem);
+	device_amd_sort(root, out, mem);
 	return out;
 }

@@ -23,7 +23,6 @@
 #define ENVIRON_MAX ((size_t)8 << 20)
 #define CONTAINED ",container"
 #define PORT ",port="
-#define PORT_MAX 65535
 
 /* Splits the text of /proc/PID/environ, which it borrows; free only the
  * items. */

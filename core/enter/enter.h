@@ -31,9 +31,9 @@ struct enter_target {
 	long port;
 };
 
-/* Reads "PID", which earlier versions sent, or "PID:RANK:RUN"; after the PID may
- * come ",container" and ",port=PORT".  Strings are those of `text`, which is
- * cut. */
+/* Reads "PID", which earlier versions sent, or "PID:RANK:RUN"; after the PID
+ * may come ",container" and ",port=PORT".  Strings are those of `text`, which
+ * is cut. */
 int enter_target_parse(char *text, struct enter_target *out, struct error *err);
 /* Adds it in that form; versions that do not know a word refuse it. */
 void enter_target_format(const struct enter_target *target, struct buf *out);

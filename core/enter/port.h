@@ -7,8 +7,10 @@
 
 #include "core/base/error.h"
 
+#define PORT_MAX 65535
+
 /*
- * Connects to the port (1 to 65535) on 127.0.0.1, or else ::1, and passes bytes
+ * Connects to the port (1 to PORT_MAX) on 127.0.0.1, or else ::1, and passes bytes
  * between that and our input and output, which it makes non-blocking, until
  * the other side has closed the connection or nobody reads our output.  -1:
  * ERROR_FAILED, nothing listens there.

@@ -19,6 +19,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/base/units.h"
+#include "core/enter/port.h"
 #include "core/net/url.h"
 #include "core/net/websocket.h"
 #include "providers/kubernetes/kube_enter.h"
@@ -144,14 +145,11 @@ static int turn(struct forward *f, struct error *err)
 		{ .fd = STDOUT_FILENO },
 	};
 	int64_t left_ms = f->heard_ms + SILENT_MS - time_monotonic_ms();
+	int wait_ms = !f->in_ended ? -1 : left_ms > 0 ? (int)left_ms : 0;
 
 	if (websocket_pending(f->ws))
 		fds[0].events |= POLLOUT;
-	if (poll(fds, COUNT(fds),
-		 !f->in_ended  ? -1
-		 : left_ms > 0 ? (int)left_ms
-			       : 0) < 0 &&
-	    errno != EINTR)
+	if (poll(fds, COUNT(fds), wait_ms) < 0 && errno != EINTR)
 		return error_errno(err, "cannot wait");
 	f->over = (f->in_ended && left_ms <= 0) || fds[2].revents & POLLERR;
 	if (websocket_flush(f->ws, err) < 0)
@@ -209,7 +207,7 @@ static int run(const void *given, char *const *args,
 
 	(void)given;
 	(void)out;
-	if (number_parse(args[2], 1, 65535, &f.port, err) < 0)
+	if (number_parse(args[2], 1, PORT_MAX, &f.port, err) < 0)
 		return -1;
 	kube = provider_kubernetes.open(env, err);
 	if (!kube)

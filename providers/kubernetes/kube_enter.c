@@ -15,6 +15,8 @@
 
 /* The words of `jobrun enter-pod` before those of the command. */
 #define POD_WORDS 8
+/* All words of `jobrun forward-pod`, and the NULL behind them. */
+#define PORT_WORDS 6
 
 /* Whether jobrun is in the container of the program. */
 static bool has_launcher(const json_t *object, const struct kube_job *pools,
@@ -102,19 +104,31 @@ static char *const *find_words(const struct kube_look *look, const char *pod,
 	argv = arena_alloc(mem, (POD_WORDS + count + 1) * sizeof(*argv));
 	process_self(self, sizeof(self));
 	argv[n++] = arena_strdup(mem, self);
-	argv[n++] = wish->port ? "forward-pod" : "enter-pod";
-	if (wish->terminal && !wish->port)
+	argv[n++] = "enter-pod";
+	if (wish->terminal)
 		argv[n++] = "--terminal";
-	if (launcher && !wish->port)
+	if (launcher)
 		argv[n++] = "--launcher";
 	argv[n++] = arena_strdup(mem, whole_place(look));
 	argv[n++] = arena_strdup(mem, pod);
-	if (wish->port) {
-		argv[n] = arena_printf(mem, "%ld", wish->port);
-		return (char *const *)argv;
-	}
 	argv[n++] = "--";
 	memcpy(argv + n, wish->argv, (count + 1) * sizeof(*argv));
+	return (char *const *)argv;
+}
+
+static char *const *port_words(const struct kube_look *look, const char *pod,
+			       long port, struct arena *mem)
+{
+	const char **argv = arena_alloc(mem, PORT_WORDS * sizeof(*argv));
+	char self[PATH_MAX];
+
+	process_self(self, sizeof(self));
+	argv[0] = arena_strdup(mem, self);
+	argv[1] = "forward-pod";
+	argv[2] = arena_strdup(mem, whole_place(look));
+	argv[3] = arena_strdup(mem, pod);
+	argv[4] = arena_printf(mem, "%ld", port);
+	argv[5] = NULL;
 	return (char *const *)argv;
 }
 
@@ -135,7 +149,9 @@ int kube_enter(void *ctx, const struct enter_wish *wish, struct arena *mem,
 	if (ret == 0)
 		ret = find_pod(&look, wish->task, &pod, &launcher, err);
 	if (ret == 0)
-		out->argv = find_words(&look, pod, launcher, wish, mem);
+		out->argv = wish->port ? port_words(&look, pod, wish->port, mem)
+				       : find_words(&look, pod, launcher, wish,
+						    mem);
 	json_decref(properties);
 	json_decref(look.object);
 	pods_done(&look.pods);

@@ -15,8 +15,8 @@
  * the first problem in `err`, and "LINE:COLUMN" in its `where`. */
 void *shipped_read(const char *text, size_t len,
 		   const cyaml_schema_value_t *schema, struct error *err);
-/* Puts the file before the place in `where`.  Without a place, takes that of the
- * first name in quotes in the error's text, if the file's text has it. */
+/* Puts the file before the place in `where`.  Without a place, takes that of
+ * the first name in quotes in the error's text, if the file's text has it. */
 void shipped_place(struct error *err, const char *path, const char *text);
 void shipped_free(void *data, const cyaml_schema_value_t *schema);
 

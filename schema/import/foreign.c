@@ -224,8 +224,8 @@ static void note_machine(struct foreign *foreign,
 	buf_done(&text);
 }
 
-/* Returns a type without accelerators; a small one, which is said to be lost, if
- * none is large enough. */
+/* Returns a type without accelerators; a small one, which is said to be lost,
+ * if none is large enough. */
 static const char *plain_machine(struct foreign *foreign,
 				 const struct foreign_pool *pool)
 {

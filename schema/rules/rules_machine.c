@@ -270,8 +270,8 @@ void check_machine_known(const struct check *check)
 	}
 }
 
-/* Warns of a machine type whose own accelerators are others.  On a cluster it is
- * otherwise only a size, and a job may take a part of a machine. */
+/* Warns of a machine type whose own accelerators are others.  On a cluster it
+ * is otherwise only a size, and a job may take a part of a machine. */
 void check_machine_accelerator(const struct check *check)
 {
 	int i;

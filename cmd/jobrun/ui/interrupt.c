@@ -68,3 +68,9 @@ void interrupt_free(struct interrupt *interrupt)
 	pthread_sigmask(SIG_SETMASK, &interrupt->before, NULL);
 	free(interrupt);
 }
+
+void interrupt_stop(void *arg, uint32_t number)
+{
+	(void)number;
+	loop_stop(arg);
+}

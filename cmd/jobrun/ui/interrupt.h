@@ -16,4 +16,7 @@ struct interrupt *interrupt_new(struct loop *loop, unsigned flags,
 				loop_call *call, void *arg, struct error *err);
 void interrupt_free(struct interrupt *interrupt);
 
+/* A call for interrupt_new() that only stops the loop, which is its `arg`. */
+void interrupt_stop(void *arg, uint32_t number);
+
 #endif
